@@ -200,7 +200,8 @@ pub struct AuthProviderEntry {
 
 /// Reads YAML (and so JSON) within a budget that no honest kubeconfig comes near.
 pub fn parse(text: &str) -> Result<Document, Refusal> {
-    let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins };
+    let options =
+        serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins, with_snippet: false };
     let document: Document = read(text, options)?;
     let kind = document.kind.as_ref().and_then(Text::get);
     let is_list_of_things =
@@ -232,7 +233,7 @@ fn read(text: &str, options: Options) -> Result<Document, Refusal> {
 fn is_bomb(error: &serde_saphyr::Error) -> bool {
     use serde_saphyr::Error as E;
     match error {
-        E::WithSnippet { error, .. } => is_bomb(error),
+        E::WithSnippet { error, .. } | E::AliasError { error, .. } => is_bomb(error),
         E::Budget { .. }
         | E::AliasReplayCounterOverflow { .. }
         | E::AliasReplayLimitExceeded { .. }
