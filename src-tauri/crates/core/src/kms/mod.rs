@@ -5,59 +5,18 @@
 //!
 //! Deliberately absent: listing. The index is the list.
 
-use std::fmt;
+mod error;
+mod secret_ref;
+pub mod vault;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use crate::registry::ClusterName;
+pub use error::KmsError;
+pub use secret_ref::SecretRef;
+
 use crate::tenant::Org;
-
-/// Which document of which org. Paths are `orgs/<org>/k8s/...`, the layout of the service Muster stays compatible with.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SecretRef {
-    org: Org,
-    kind: RefKind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum RefKind {
-    Index,
-    PurgeList,
-    Credential(ClusterName),
-}
-
-impl SecretRef {
-    /// The org's cluster index: `orgs/<org>/k8s/clusters`.
-    pub fn index(org: &Org) -> Self {
-        Self { org: org.clone(), kind: RefKind::Index }
-    }
-
-    /// The org's list of credentials still to be purged: `orgs/<org>/k8s/purge`.
-    pub fn purge_list(org: &Org) -> Self {
-        Self { org: org.clone(), kind: RefKind::PurgeList }
-    }
-
-    /// One cluster's sealed kubeconfig: `orgs/<org>/k8s/clusters/<name>/kubeconfig`.
-    pub fn credential(org: &Org, name: &ClusterName) -> Self {
-        Self { org: org.clone(), kind: RefKind::Credential(name.clone()) }
-    }
-
-    /// The org this ref belongs to.
-    pub fn org(&self) -> &Org {
-        &self.org
-    }
-}
-
-impl fmt::Display for SecretRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            RefKind::Index => write!(f, "orgs/{}/k8s/clusters", self.org),
-            RefKind::PurgeList => write!(f, "orgs/{}/k8s/purge", self.org),
-            RefKind::Credential(name) => write!(f, "orgs/{}/k8s/clusters/{name}/kubeconfig", self.org),
-        }
-    }
-}
 
 /// A value read from the KMS. The bytes are wiped when dropped.
 pub type SecretBytes = Zeroizing<Vec<u8>>;
@@ -70,8 +29,9 @@ pub struct Versioned {
     pub version: Version,
 }
 
-/// A store's version number of one document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What a store calls one state of one document. Stores with [`Cas::Native`] number them upwards; for others it is a
+/// fingerprint, good for "is it still the same" only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u64);
 
 /// What a write expects to find.
@@ -94,13 +54,82 @@ pub enum Purged {
     WasAbsent,
 }
 
+/// Who the KMS takes the session for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KmsIdentity {
+    /// The org that the KMS names. Equal to the session's org, or the login was refused.
+    pub org: Org,
+    /// The name the KMS shows for the person in its audit log.
+    pub subject: String,
+    /// When the present KMS token ends, if it does.
+    pub expires: Option<Timestamp>,
+    /// Whether the person may write the org's index; `None` where the KMS did not say.
+    pub can_write: Option<bool>,
+}
+
+/// How far a store helps against two writers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cas {
+    /// The store compares and sets in one step: [`Expect`] is honoured exactly.
+    Native,
+    /// The store cannot; [`Expect`] is checked just before the write. The caller reads back and merges again, and a
+    /// small window stays.
+    Verify,
+}
+
+/// How final a purge is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PurgeReach {
+    /// Every version is gone at once.
+    AllVersions,
+    /// The store keeps a way back for this many days.
+    AfterDays(u16),
+}
+
+/// What a store can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// The largest value in bytes.
+    pub max_value: usize,
+    /// Compare-and-set.
+    pub cas: Cas,
+    /// Purging.
+    pub purge: PurgeReach,
+}
+
+/// One org's documents in its KMS. An implementation belongs to one session of one org and refuses refs of another.
+///
+/// Every call ends within the implementation's own deadline; none retries a write by itself.
+#[async_trait]
+pub trait Kms: Send + Sync {
+    /// The newest value, or `None` where there is none. A KMS that cannot be asked, a wrong mount and a denial are
+    /// errors, never `None`: an outage must not look like an org without clusters.
+    async fn get(&self, at: &SecretRef) -> Result<Option<Versioned>, KmsError>;
+
+    /// Writes UTF-8 text and returns its version.
+    ///
+    /// # Errors
+    /// [`KmsError::Conflict`] where `expect` does not hold. Where [`KmsError::may_have_been_applied`], only reading
+    /// back tells.
+    async fn put(&self, at: &SecretRef, value: &[u8], expect: Expect) -> Result<Version, KmsError>;
+
+    /// Destroys every version. Purging what is absent succeeds.
+    async fn purge(&self, at: &SecretRef) -> Result<Purged, KmsError>;
+
+    /// Who the KMS takes the session for, asked afresh.
+    async fn whoami(&self) -> Result<KmsIdentity, KmsError>;
+
+    /// What the store behind this session can do. Asked once and remembered.
+    async fn caps(&self) -> Result<Caps, KmsError>;
+
+    /// Ends the session: the KMS token is revoked (best effort) and wiped, and every later call is
+    /// [`KmsError::Closed`].
+    async fn close(&self);
+}
+
 /// The bearer token that a KMS login presents: fresh at each call, refreshed by whoever implements this.
 #[async_trait]
 pub trait IdentityTokens: Send + Sync {
     /// A token that is valid for at least the next minute.
     async fn current(&self) -> Result<Zeroizing<String>, KmsError>;
 }
-
-/// Why the KMS did not do what was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum KmsError {}

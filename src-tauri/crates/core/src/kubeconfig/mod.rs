@@ -22,6 +22,7 @@ use jiff::Timestamp;
 
 pub use cut::SafeKubeconfig;
 pub use encoding::MAX_FILE_BYTES;
+pub(crate) use refusal::printable;
 pub use refusal::{Refusal, Refusals};
 
 use crate::endpoint::EndpointPolicy;

@@ -1,13 +1,13 @@
 //! The cluster registry: the only way from a name to a Kubernetes client.
 
-use std::fmt;
+mod error;
+mod name;
+mod namespaces;
+mod record;
+mod refusal;
 
-/// A cluster's name: a DNS label (RFC 1123), so that it is one safe segment of a KMS path.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ClusterName(String);
-
-impl fmt::Display for ClusterName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+pub use error::{ClusterFailure, RegistryError};
+pub use name::{ClusterName, MAX_NAME_LEN};
+pub use namespaces::{BoundRefused, Namespace, NamespaceBound, NamespaceScope};
+pub use record::{Counts, DEFAULT_PROVIDER, Record};
+pub use refusal::Refusal;

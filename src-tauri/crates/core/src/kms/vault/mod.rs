@@ -1,0 +1,5 @@
+//! The client of Vault and OpenBao.
+
+mod config;
+
+pub use config::VaultConfig;
