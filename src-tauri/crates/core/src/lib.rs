@@ -27,3 +27,8 @@ pub mod secrets;
 pub mod signin;
 pub mod tenant;
 pub mod views;
+
+/// What Muster calls itself to servers: `muster/<version> (<os>/<arch>)`.
+pub fn user_agent() -> String {
+    format!("muster/{} ({}/{})", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH)
+}
