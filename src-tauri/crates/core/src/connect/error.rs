@@ -366,14 +366,6 @@ pub enum ReadError {
         /// The API server.
         server: String,
     },
-    /// A name that cannot be part of a request.
-    #[error("“{name}” cannot be the name of {what}.")]
-    BadName {
-        /// What it should name.
-        what: &'static str,
-        /// The name, made printable.
-        name: String,
-    },
 }
 
 fn skew_words(skew: &Option<SignedDuration>) -> String {
@@ -408,7 +400,6 @@ impl ReadError {
             Self::Decode { .. } => "decode",
             Self::WrongKind { .. } => "wrong_kind",
             Self::ContinueLoop { .. } => "continue_loop",
-            Self::BadName { .. } => "bad_name",
         }
     }
 
@@ -435,7 +426,6 @@ impl ReadError {
             | Self::ContinueLoop { .. } => {
                 "Check that the address is that of a Kubernetes API server, without anything that rewrites its answers."
             }
-            Self::BadName { .. } => "Use the name as Kubernetes shows it.",
         }
     }
 

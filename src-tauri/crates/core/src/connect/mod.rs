@@ -14,11 +14,17 @@
 //! reading credential files.
 
 mod access;
+mod answer;
+mod body;
 mod budgets;
 mod client;
+mod connector;
 mod error;
+mod material;
 mod path;
 mod resolve;
+mod tcp;
+mod tls;
 
 use std::sync::Arc;
 
@@ -38,6 +44,7 @@ use crate::kubeconfig::SafeKubeconfig;
 pub struct Dialer {
     policy: EndpointPolicy,
     resolver: Arc<dyn Resolve>,
+    tcp: Arc<dyn tcp::OpenTcp>,
     clock: Arc<dyn Clock>,
     budgets: Budgets,
     user_agent: String,
@@ -49,6 +56,7 @@ impl Dialer {
         Self {
             policy,
             resolver: Arc::new(SystemResolver),
+            tcp: Arc::new(tcp::SystemTcp),
             clock: Arc::new(SystemClock),
             budgets: Budgets::default(),
             user_agent: format!(

@@ -5,8 +5,7 @@
 //!
 //! Deliberately absent: verbs that change anything.
 
-use super::ReadError;
-use crate::kubeconfig::printable;
+use crate::registry::Namespace;
 
 /// A served version of the `resource.k8s.io` group (dynamic resource allocation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,11 +75,6 @@ impl Resource {
         }
     }
 
-    /// Whether its objects live in namespaces.
-    pub fn is_namespaced(self) -> bool {
-        matches!(self, Self::Pods | Self::ResourceClaims(_))
-    }
-
     /// The API group; empty for the core group.
     pub fn group(self) -> &'static str {
         match self {
@@ -113,27 +107,24 @@ impl ResourcePath {
         Self { path: format!("{}/{}", resource.root(), resource.plural()), expected: resource.list_kind() }
     }
 
-    /// The objects of a namespaced kind in one namespace.
-    ///
-    /// # Errors
-    /// [`ReadError::BadName`] where the namespace is not a DNS label (RFC 1123), or the kind has no namespaces.
-    pub(crate) fn in_namespace(resource: Resource, namespace: &str) -> Result<Self, ReadError> {
-        if !resource.is_namespaced() || !is_dns_label(namespace) {
-            return Err(ReadError::BadName { what: "a namespace", name: printable(namespace) });
-        }
+    /// The pods of one namespace.
+    pub(crate) fn pods_in(namespace: &Namespace) -> Self {
+        Self::within(Resource::Pods, namespace)
+    }
+
+    /// The claims of devices in one namespace.
+    pub(crate) fn claims_in(version: DraVersion, namespace: &Namespace) -> Self {
+        Self::within(Resource::ResourceClaims(version), namespace)
+    }
+
+    fn within(resource: Resource, namespace: &Namespace) -> Self {
         let (root, plural) = (resource.root(), resource.plural());
-        Ok(Self { path: format!("{root}/namespaces/{namespace}/{plural}"), expected: resource.list_kind() })
+        Self { path: format!("{root}/namespaces/{namespace}/{plural}"), expected: resource.list_kind() }
     }
 
     /// One namespace object.
-    ///
-    /// # Errors
-    /// [`ReadError::BadName`] where the name is not a DNS label (RFC 1123).
-    pub(crate) fn namespace(name: &str) -> Result<Self, ReadError> {
-        if !is_dns_label(name) {
-            return Err(ReadError::BadName { what: "a namespace", name: printable(name) });
-        }
-        Ok(Self { path: format!("/api/v1/namespaces/{name}"), expected: "Namespace" })
+    pub(crate) fn namespace(name: &Namespace) -> Self {
+        Self { path: format!("/api/v1/namespaces/{name}"), expected: "Namespace" }
     }
 
     /// The server's version.
@@ -144,6 +135,14 @@ impl ResourcePath {
     /// The versions of `resource.k8s.io` that the server serves.
     pub(crate) fn dra_group() -> Self {
         Self { path: "/apis/resource.k8s.io".into(), expected: "APIGroup" }
+    }
+
+    /// Where access reviews are asked.
+    pub(super) fn access_reviews() -> Self {
+        Self {
+            path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews".into(),
+            expected: "SelfSubjectAccessReview",
+        }
     }
 
     /// The path itself.
@@ -157,38 +156,23 @@ impl ResourcePath {
     }
 }
 
-/// RFC 1123: 1-63 of a-z, 0-9 and '-', not starting or ending with '-'.
-fn is_dns_label(name: &str) -> bool {
-    let inner = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    (1..=63).contains(&name.len()) && inner && !name.starts_with('-') && !name.ends_with('-')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_that_would_leave_its_path_segment_is_refused() {
-        for name in ["", "..", ".", "a/b", "a?b", "a%2fb", "A", "-a", "a-", "a b", "a\n", &"a".repeat(64)] {
-            let error = ResourcePath::in_namespace(Resource::Pods, name).expect_err(name);
-            assert_eq!(error.code(), "bad_name", "{name:?} must not become a path segment");
-            assert!(ResourcePath::namespace(name).is_err(), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn nodes_have_no_namespaced_path() {
-        assert!(ResourcePath::in_namespace(Resource::Nodes, "default").is_err());
-    }
-
-    #[test]
     fn paths_are_those_of_the_api_reference() {
-        let pods = ResourcePath::in_namespace(Resource::Pods, "team-a").expect("a label");
-        assert_eq!(pods.as_str(), "/api/v1/namespaces/team-a/pods");
+        let team = Namespace::parse("team-a").expect("a label");
+        assert_eq!(ResourcePath::pods_in(&team).as_str(), "/api/v1/namespaces/team-a/pods");
+        assert_eq!(ResourcePath::namespace(&team).as_str(), "/api/v1/namespaces/team-a");
         assert_eq!(ResourcePath::all(Resource::Nodes).as_str(), "/api/v1/nodes");
         assert_eq!(
             ResourcePath::all(Resource::ResourceSlices(DraVersion::V1)).as_str(),
             "/apis/resource.k8s.io/v1/resourceslices"
+        );
+        assert_eq!(
+            ResourcePath::claims_in(DraVersion::V1Beta2, &team).as_str(),
+            "/apis/resource.k8s.io/v1beta2/namespaces/team-a/resourceclaims"
         );
     }
 }
