@@ -274,7 +274,8 @@ impl ClusterClient {
         let outcome = tokio::select! {
             biased;
             outcome = &mut response => outcome,
-            _ = connected.wait_for_connection_metadata() => {
+            // The guard on the metadata is dropped inside, so that it is not held while waiting for the answer.
+            () = async { drop(connected.wait_for_connection_metadata().await) } => {
                 let limit = shared.budgets.first_byte;
                 timeout(limit, response).await.map_err(|_| ReadError::Timeout {
                     server: shared.server.clone(),

@@ -15,14 +15,14 @@ use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use rustls::client::ClientConfig;
 use rustls_pki_types::ServerName;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tower::Service;
 
 use super::material::{ProxyKind, ProxyTarget, Target};
-use super::{ConnectError, Dialer, Stage, tcp, tls};
+use super::tcp::{self, Wire};
+use super::{ConnectError, Dialer, Stage, tls};
 
 /// The one way to one API server.
 pub struct Route {
@@ -34,7 +34,7 @@ pub struct Route {
 }
 
 impl Route {
-    async fn open(&self) -> Result<TlsStream<TcpStream>, ConnectError> {
+    async fn open(&self) -> Result<TlsStream<Wire>, ConnectError> {
         let tcp = match &self.proxy {
             None => tcp::dial(&self.dialer, &self.server).await?,
             Some(proxy) => self.tunnel(proxy).await?,
@@ -52,7 +52,7 @@ impl Route {
             .map_err(|error| tls::handshake_fault(&server, &error))
     }
 
-    async fn tunnel(&self, proxy: &ProxyTarget) -> Result<TcpStream, ConnectError> {
+    async fn tunnel(&self, proxy: &ProxyTarget) -> Result<Wire, ConnectError> {
         let fault = |detail: String| ConnectError::Proxy {
             server: self.server.label(),
             proxy: proxy.label(),
@@ -88,18 +88,18 @@ impl Route {
 }
 
 /// A connection that is there already, in the shape that hyper-util's proxy handshakes ask for. It is taken once.
-struct Dialled(Arc<Mutex<Option<TcpStream>>>);
+struct Dialled(Arc<Mutex<Option<Wire>>>);
 
 impl Dialled {
-    fn new(stream: TcpStream) -> Self {
+    fn new(stream: Wire) -> Self {
         Self(Arc::new(Mutex::new(Some(stream))))
     }
 }
 
 impl Service<Uri> for Dialled {
-    type Response = TokioIo<TcpStream>;
+    type Response = TokioIo<Wire>;
     type Error = io::Error;
-    type Future = std::future::Ready<io::Result<TokioIo<TcpStream>>>;
+    type Future = std::future::Ready<io::Result<TokioIo<Wire>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
@@ -131,7 +131,7 @@ impl Service<Uri> for Connector {
 }
 
 /// An encrypted connection to the API server.
-pub struct Encrypted(TokioIo<TlsStream<TcpStream>>);
+pub struct Encrypted(TokioIo<TlsStream<Wire>>);
 
 impl Connection for Encrypted {
     fn connected(&self) -> Connected {

@@ -23,7 +23,11 @@ mod error;
 mod material;
 mod path;
 mod resolve;
+#[cfg(test)]
+pub(crate) mod scripted;
 mod tcp;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::sync::Arc;

@@ -11,17 +11,26 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::material::Target;
 use super::{ConnectError, Dialer, Stage};
 
-/// Opens a socket to an address that was judged.
+/// An open connection, whatever carries it.
+pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// An open connection.
+pub type Wire = Box<dyn Duplex>;
+
+/// Opens a connection to an address that was judged. Passed in, so that tests can stand on the other side.
 #[async_trait]
 pub trait OpenTcp: Send + Sync {
     /// Connects.
-    async fn open(&self, address: SocketAddr) -> io::Result<TcpStream>;
+    async fn open(&self, address: SocketAddr) -> io::Result<Wire>;
 }
 
 /// The operating system's sockets.
@@ -29,7 +38,7 @@ pub struct SystemTcp;
 
 #[async_trait]
 impl OpenTcp for SystemTcp {
-    async fn open(&self, address: SocketAddr) -> io::Result<TcpStream> {
+    async fn open(&self, address: SocketAddr) -> io::Result<Wire> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         // A VPN that drops or a computer that sleeps leaves a connection half open; the probes notice within 30 s.
@@ -39,12 +48,12 @@ impl OpenTcp for SystemTcp {
         socket.set_tcp_keepalive(&keepalive)?;
         #[cfg(target_os = "linux")]
         socket.set_tcp_user_timeout(Some(Duration::from_secs(20)))?;
-        Ok(stream)
+        Ok(Box::new(stream))
     }
 }
 
-/// Dials `target`, of which errors speak as `server`.
-pub async fn dial(dialer: &Dialer, target: &Target) -> Result<TcpStream, ConnectError> {
+/// Dials `target`.
+pub async fn dial(dialer: &Dialer, target: &Target) -> Result<Wire, ConnectError> {
     let deadline = Instant::now() + dialer.budgets.connect;
     let too_slow =
         |stage| ConnectError::Timeout { server: target.label(), stage, after: dialer.budgets.connect };
@@ -105,7 +114,7 @@ fn alternate(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
 
 /// Tries the addresses one after the other, each a little later than the one before, and keeps the first that answers
 /// (RFC 8305, section 5). What lost is closed by being dropped.
-async fn race(dialer: &Dialer, addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
+async fn race(dialer: &Dialer, addresses: Vec<SocketAddr>) -> io::Result<Wire> {
     let mut waiting = addresses.into_iter();
     let mut attempts = FuturesUnordered::new();
     let mut fault: Option<io::Error> = None;
