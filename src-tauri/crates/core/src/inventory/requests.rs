@@ -7,6 +7,7 @@
 //! resources, so neither is read.
 
 use super::input::Resources;
+use super::name::Name;
 use super::quantity::Count;
 
 /// The request of one container.
@@ -25,12 +26,12 @@ pub fn of_container(requests: Resources, limits: Resources) -> Resources {
         return requests;
     }
     let only_limited = limits.iter().filter(|(resource, _)| requests.get(resource).is_none());
-    requests.iter().chain(only_limited).collect()
+    requests.iter().chain(only_limited).map(|(resource, count)| (resource.clone(), count)).collect()
 }
 
 /// Effective request of a pod from its main containers, its init containers in order, and its overhead.
 pub fn effective(mains: &[Container], init: &[Container], overhead: &Resources) -> Resources {
-    let mut names: Vec<&str> = mains
+    let mut names: Vec<&Name> = mains
         .iter()
         .chain(init)
         .map(|container| &container.requests)
@@ -39,7 +40,7 @@ pub fn effective(mains: &[Container], init: &[Container], overhead: &Resources) 
         .collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().map(|name| (name, effective_of(name, mains, init, overhead))).collect()
+    names.into_iter().map(|name| (name.clone(), effective_of(name, mains, init, overhead))).collect()
 }
 
 fn effective_of(resource: &str, mains: &[Container], init: &[Container], overhead: &Resources) -> Count {
@@ -64,7 +65,7 @@ mod tests {
     const GPU: &str = "nvidia.com/gpu";
 
     fn asks(text: &str) -> Resources {
-        [(GPU, Count::parse(text))].into_iter().collect()
+        [(GPU.into(), Count::parse(text))].into_iter().collect()
     }
 
     fn plain(text: &str) -> Container {

@@ -6,14 +6,15 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::lenient::{Faults, Lenient, objects};
+use crate::inventory::name::Name;
 
 /// A ResourceClaim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceClaim {
     /// `metadata.namespace`.
-    pub namespace: Box<str>,
+    pub namespace: Name,
     /// `metadata.name`.
-    pub name: Box<str>,
+    pub name: Name,
     /// When the claim was made.
     pub created: Option<Timestamp>,
     /// What it asks for.
@@ -23,7 +24,7 @@ pub struct ResourceClaim {
     /// The devices that it was given.
     pub devices: Box<[AllocatedDevice]>,
     /// Names of the pods that it is reserved for.
-    pub reserved_for: Box<[Box<str>]>,
+    pub reserved_for: Box<[Name]>,
     /// Fields that could not be read.
     pub faults: Faults,
 }
@@ -32,7 +33,7 @@ pub struct ResourceClaim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRequest {
     /// DeviceClass; of several alternatives the first.
-    pub class: Box<str>,
+    pub class: Name,
     /// How many devices; `None` for all that match.
     pub count: Option<i64>,
 }
@@ -41,11 +42,11 @@ pub struct DeviceRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AllocatedDevice {
     /// Driver of the device.
-    pub driver: Box<str>,
+    pub driver: Name,
     /// Pool of the device.
-    pub pool: Box<str>,
+    pub pool: Name,
     /// Name of the device.
-    pub device: Box<str>,
+    pub device: Name,
     /// Access for administration beside the real user: holds nothing.
     pub admin_access: bool,
 }
@@ -61,8 +62,8 @@ struct WireItem {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireMeta {
-    name: Lenient<Box<str>>,
-    namespace: Lenient<Box<str>>,
+    name: Lenient<Name>,
+    namespace: Lenient<Name>,
     creation_timestamp: Lenient<Box<str>>,
 }
 
@@ -83,7 +84,7 @@ struct WireClaimDevices {
 struct WireRequest {
     exactly: Lenient<WireExactly>,
     first_available: Lenient<Vec<WireExactly>>,
-    device_class_name: Lenient<Box<str>>,
+    device_class_name: Lenient<Name>,
     allocation_mode: Lenient<Box<str>>,
     count: Lenient<i64>,
 }
@@ -91,7 +92,7 @@ struct WireRequest {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireExactly {
-    device_class_name: Lenient<Box<str>>,
+    device_class_name: Lenient<Name>,
     allocation_mode: Lenient<Box<str>>,
     count: Lenient<i64>,
 }
@@ -118,9 +119,9 @@ struct WireAllocatedDevices {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireResult {
-    driver: Lenient<Box<str>>,
-    pool: Lenient<Box<str>>,
-    device: Lenient<Box<str>>,
+    driver: Lenient<Name>,
+    pool: Lenient<Name>,
+    device: Lenient<Name>,
     admin_access: Lenient<bool>,
 }
 
@@ -128,7 +129,7 @@ struct WireResult {
 #[serde(default)]
 struct WireConsumer {
     resource: Lenient<Box<str>>,
-    name: Lenient<Box<str>>,
+    name: Lenient<Name>,
 }
 
 objects!(

@@ -13,6 +13,8 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::inventory::name::Name;
+
 /// A field that may be absent or of the wrong shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Lenient<T> {
@@ -169,6 +171,12 @@ impl Shape<'_> for Box<str> {
     }
 }
 
+impl Shape<'_> for Name {
+    fn text(value: &str) -> Option<Self> {
+        Some(value.into())
+    }
+}
+
 impl Shape<'_> for bool {
     fn boolean(value: bool) -> Option<Self> {
         Some(value)
@@ -205,7 +213,7 @@ pub(super) trait Keep {
 
 /// A string-keyed map, sorted by key, without the keys that nobody asks for.
 pub(super) struct Table<K, V> {
-    pub(super) entries: Box<[(Box<str>, V)]>,
+    pub(super) entries: Box<[(Name, V)]>,
     kept: PhantomData<K>,
 }
 
@@ -214,11 +222,11 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de, K: Keep, V: Shape<'de>> Shape<'de> for Table<K, V> {
     fn object<A: MapAccess<'de>>(mut fields: A) -> Result<Option<Self>, A::Error> {
-        let mut entries: Vec<(Box<str>, V)> = Vec::new();
+        let mut entries: Vec<(Name, V)> = Vec::new();
         while let Some(Key(key)) = fields.next_key::<Key<'_>>()? {
             if K::keep(&key) {
                 if let Some(value) = fields.next_value::<Lenient<V>>()?.read() {
-                    entries.push((Box::from(key.as_ref()), value));
+                    entries.push((key.as_ref().into(), value));
                 }
             } else {
                 fields.next_value::<IgnoredAny>()?;

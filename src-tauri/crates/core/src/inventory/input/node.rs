@@ -5,13 +5,14 @@ use serde::{Deserialize, Deserializer};
 
 use super::lenient::{Faults, Keep, Lenient, Table, objects};
 use super::table::{ExtendedNames, Labels, Resources};
+use crate::inventory::name::Name;
 use crate::inventory::quantity::Count;
 
 /// A node of the core/v1 API.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
     /// `metadata.name`; empty when the item has none.
-    pub name: Box<str>,
+    pub name: Name,
     /// `metadata.uid`.
     pub uid: Option<Box<str>>,
     /// Labels, without the bulk that feature discovery writes about CPUs and kernels.
@@ -78,7 +79,7 @@ struct NodeAnnotations;
 
 impl Keep for NodeAnnotations {
     fn keep(key: &str) -> bool {
-        key.ends_with("-register") || key.starts_with("quarantineHealthEvent")
+        key.contains("-register") || key.starts_with("quarantineHealthEvent")
     }
 }
 
@@ -93,7 +94,7 @@ struct WireNode {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WireMeta {
-    name: Lenient<Box<str>>,
+    name: Lenient<Name>,
     uid: Lenient<Box<str>>,
     labels: Lenient<Table<NodeLabels, Box<str>>>,
     annotations: Lenient<Table<NodeAnnotations, Box<str>>>,

@@ -7,16 +7,17 @@ use jiff::Timestamp;
 
 use super::lenient::Faults;
 use super::table::Resources;
+use crate::inventory::name::Name;
 
 /// A pod of the core/v1 API.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pod {
     /// `metadata.namespace`.
-    pub namespace: Box<str>,
+    pub namespace: Name,
     /// `metadata.name`; empty when the item has none.
-    pub name: Box<str>,
+    pub name: Name,
     /// `spec.nodeName`: the node that the pod is bound to.
-    pub node: Option<Box<str>>,
+    pub node: Option<Name>,
     /// `status.phase`.
     pub phase: Phase,
     /// `spec.priority`; negative marks filler that any other pod may evict.
@@ -32,7 +33,7 @@ pub struct Pod {
     /// Effective request of extended resources, without those that a generated claim backs.
     pub requests: Resources,
     /// Names of the resource claims that the pod uses, in its own namespace.
-    pub claims: Box<[Box<str>]>,
+    pub claims: Box<[Name]>,
     /// Why the pod is not scheduled, where the scheduler said so.
     pub scheduling: Option<Box<Scheduling>>,
     /// Shares of a device that are written in annotations, not in requests.
@@ -74,9 +75,9 @@ pub enum Hold {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct Owner {
     /// Kind, such as `Job` or `ReplicaSet`.
-    pub kind: Box<str>,
+    pub kind: Name,
     /// Name.
-    pub name: Box<str>,
+    pub name: Name,
 }
 
 /// The `PodScheduled` condition of a pod that is not scheduled.
@@ -94,11 +95,11 @@ pub struct Scheduling {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sharing {
     /// KAI and Run:ai: the groups (one per card) that the pod belongs to; the reservation pod of the card has the same.
-    pub groups: Box<[Box<str>]>,
+    pub groups: Box<[Name]>,
     /// KAI and Run:ai: the pod is a sharer of its group, not the reservation.
     pub sharer: bool,
     /// Part of one card, as it is written: `0.5`.
-    pub fraction: Option<Box<str>>,
+    pub fraction: Option<Name>,
     /// Memory of one card in MiB.
     pub memory_mib: Option<i64>,
     /// HAMi: the allocation record, `uuid,type,memMiB,cores:;`.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use super::lenient::{Faults, Keep, Lenient, Table, objects};
 use super::pod::{Owner, Phase, Pod, Scheduling, Sharing};
 use super::table::{ExtendedNames, Labels, Resources};
+use crate::inventory::name::Name;
 use crate::inventory::quantity::Count;
 use crate::inventory::requests::{self, Container};
 
@@ -39,8 +40,8 @@ struct WirePod {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireMeta {
-    name: Lenient<Box<str>>,
-    namespace: Lenient<Box<str>>,
+    name: Lenient<Name>,
+    namespace: Lenient<Name>,
     labels: Lenient<Table<GroupLabels, Box<str>>>,
     annotations: Lenient<Table<SharingAnnotations, Box<str>>>,
     owner_references: Lenient<Vec<WireOwner>>,
@@ -51,15 +52,15 @@ struct WireMeta {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WireOwner {
-    kind: Lenient<Box<str>>,
-    name: Lenient<Box<str>>,
+    kind: Lenient<Name>,
+    name: Lenient<Name>,
     controller: Lenient<bool>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireSpec {
-    node_name: Lenient<Box<str>>,
+    node_name: Lenient<Name>,
     priority: Lenient<i64>,
     containers: Lenient<Vec<WireContainer>>,
     init_containers: Lenient<Vec<WireContainer>>,
@@ -86,7 +87,7 @@ struct WireResources {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireClaimRef {
-    resource_claim_name: Lenient<Box<str>>,
+    resource_claim_name: Lenient<Name>,
 }
 
 #[derive(Default, Deserialize)]
@@ -136,7 +137,7 @@ struct WireResourceHealth {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireExtendedClaim {
-    resource_claim_name: Lenient<Box<str>>,
+    resource_claim_name: Lenient<Name>,
     request_mappings: Lenient<Vec<WireMapping>>,
 }
 
@@ -230,10 +231,14 @@ impl WireContainer {
             resources.requests.read().map(Resources::from_table).unwrap_or_default(),
             resources.limits.read().map(Resources::from_table).unwrap_or_default(),
         );
-        let is_backed = |resource: &str| backed.iter().any(|(c, r)| *c == name && r.as_ref() == resource);
+        let is_backed = |resource: &Name| backed.iter().any(|(c, r)| *c == name && **r == **resource);
         Container {
             sidecar: self.restart_policy.read().as_deref() == Some("Always"),
-            requests: asked.iter().filter(|(resource, _)| !is_backed(resource)).collect(),
+            requests: asked
+                .iter()
+                .filter(|(resource, _)| !is_backed(resource))
+                .map(|(resource, count)| (resource.clone(), count))
+                .collect(),
         }
     }
 }
@@ -275,15 +280,15 @@ fn sharing(
 ) -> Option<Sharing> {
     let labels = labels.read().map(Labels::from_table).unwrap_or_default();
     let annotations = annotations.read().map(Labels::from_table).unwrap_or_default();
-    let groups: Box<[Box<str>]> = labels
+    let groups: Box<[Name]> = labels
         .iter()
         .filter_map(|(key, value)| match key.strip_prefix(GROUP_LABEL)? {
             "" => Some(value.into()),
             // One label per card when a pod shares several: `runai-gpu-group/<group>`.
-            more => more.strip_prefix('/').map(Box::from),
+            more => more.strip_prefix('/').map(Name::from),
         })
         .collect();
-    let fraction = annotations.get("gpu-fraction").map(Box::from);
+    let fraction = annotations.get("gpu-fraction").map(Name::from);
     let memory_mib = annotations.get("gpu-memory").and_then(|memory| memory.parse().ok());
     let allocation = annotations.get(HAMI_ALLOCATION).map(Box::from);
     let sharer = fraction.is_some()

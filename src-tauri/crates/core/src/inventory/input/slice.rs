@@ -3,11 +3,10 @@
 //! All served versions of `resource.k8s.io` are read by shape, not by `apiVersion`: v1 and v1beta2 have the fields of a
 //! device on the device, v1beta1 nests them under `basic`.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Deserializer};
 
 use super::lenient::{Faults, Keep, Lenient, Shape, Table, derived, objects};
+use crate::inventory::name::Name;
 use crate::inventory::quantity::Quantity;
 
 /// A ResourceSlice: some devices of one pool.
@@ -16,9 +15,9 @@ pub struct ResourceSlice {
     /// `metadata.name`.
     pub name: Box<str>,
     /// Driver that published the slice, such as `gpu.nvidia.com`.
-    pub driver: Arc<str>,
+    pub driver: Name,
     /// Pool that the devices belong to.
-    pub pool: Arc<str>,
+    pub pool: Name,
     /// Only slices of the pool's highest generation count.
     pub generation: i64,
     /// How many slices the pool has in this generation.
@@ -35,7 +34,7 @@ pub struct ResourceSlice {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// On one node.
-    Node(Box<str>),
+    Node(Name),
     /// On several nodes (`nodeSelector` or `allNodes`): the device belongs to none of them.
     #[default]
     Shared,
@@ -47,15 +46,15 @@ pub enum Placement {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Device {
     /// Name within the pool.
-    pub name: Box<str>,
+    pub name: Name,
     /// The driver's word for what it is: `gpu`, `mig`, `vfio`, `amdgpu`, `amdgpu-partition`.
-    pub device_type: Option<Arc<str>>,
+    pub device_type: Option<Name>,
     /// Product name as the driver writes it.
-    pub model: Option<Arc<str>>,
+    pub model: Option<Name>,
     /// How the card is cut: a MIG profile or an AMD partition profile.
-    pub profile: Option<Arc<str>>,
+    pub profile: Option<Name>,
     /// Driver version.
-    pub driver_version: Option<Arc<str>>,
+    pub driver_version: Option<Name>,
     /// Device memory in MiB; `None` when the driver does not say, or says 0 for unknown.
     pub memory_mib: Option<i64>,
     /// What identifies the card of a device that consumes no counters: first its parent, else the device itself.
@@ -63,7 +62,7 @@ pub struct Device {
     /// Whether the device is a part of a card that may be listed as well.
     pub is_part: bool,
     /// Counter sets (one per card) that the device draws from.
-    pub counter_sets: Box<[Arc<str>]>,
+    pub counter_sets: Box<[Name]>,
     /// Taints that the driver wrote.
     pub taints: Box<[DeviceTaint]>,
     /// Where the device can be used, when the slice leaves it to the device.
@@ -105,9 +104,9 @@ struct WireMeta {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireSlice {
-    driver: Lenient<Box<str>>,
+    driver: Lenient<Name>,
     pool: Lenient<WirePool>,
-    node_name: Lenient<Box<str>>,
+    node_name: Lenient<Name>,
     per_device_node_selection: Lenient<bool>,
     partition_type_attribute: Lenient<Box<str>>,
     devices: Lenient<Vec<WireDevice>>,
@@ -116,7 +115,7 @@ struct WireSlice {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WirePool {
-    name: Lenient<Box<str>>,
+    name: Lenient<Name>,
     generation: Lenient<i64>,
     resource_slice_count: Lenient<i64>,
 }
@@ -124,14 +123,14 @@ struct WirePool {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct WireDevice {
-    name: Lenient<Box<str>>,
+    name: Lenient<Name>,
     /// v1beta1 only.
     basic: Lenient<Box<WireDevice>>,
     attributes: Lenient<Table<Everything, WireAttribute>>,
     capacity: Lenient<Table<Everything, WireCapacity>>,
     consumes_counters: Lenient<Vec<WireConsumption>>,
     taints: Lenient<Vec<WireTaint>>,
-    node_name: Lenient<Box<str>>,
+    node_name: Lenient<Name>,
 }
 
 impl<'de> Shape<'de> for Box<WireDevice> {
@@ -187,15 +186,15 @@ objects!(WireItem, WireMeta, WireSlice, WirePool, WireDevice, WireAttribute, Wir
 
 /// Shares equal texts within one slice.
 #[derive(Default)]
-struct SharedTexts(Vec<Arc<str>>);
+struct SharedTexts(Vec<Name>);
 
 impl SharedTexts {
-    fn share(&mut self, text: &str) -> Arc<str> {
+    fn share(&mut self, text: &str) -> Name {
         if let Some(known) = self.0.iter().find(|known| known.as_ref() == text) {
-            return Arc::clone(known);
+            return known.clone();
         }
-        let text: Arc<str> = text.into();
-        self.0.push(Arc::clone(&text));
+        let text: Name = text.into();
+        self.0.push(text.clone());
         text
     }
 }
@@ -221,8 +220,8 @@ impl<'de> Deserialize<'de> for ResourceSlice {
                 .into_iter()
                 .filter_map(|device| device.into_device(&driver, partition_type.as_deref(), &mut texts))
                 .collect(),
-            driver: driver.as_ref().into(),
-            pool: pool.name.read().unwrap_or_default().as_ref().into(),
+            driver,
+            pool: pool.name.read().unwrap_or_default(),
             generation: pool.generation.read().unwrap_or_default(),
             slice_count: pool.resource_slice_count.read(),
             placement,
@@ -289,7 +288,7 @@ impl WireDevice {
         let device_type = facts.text("type");
         let is_part = parent.is_some()
             || device_type.is_some_and(|kind| matches!(kind, "mig" | "vf") || kind.ends_with("-partition"));
-        let counter_sets: Box<[Arc<str>]> = body
+        let counter_sets: Box<[Name]> = body
             .consumes_counters
             .read()
             .unwrap_or_default()

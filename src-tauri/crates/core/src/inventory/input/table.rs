@@ -3,12 +3,13 @@
 use serde::de::{MapAccess, SeqAccess};
 
 use super::lenient::{Keep, Shape, Table};
+use crate::inventory::name::Name;
 use crate::inventory::quantity::Count;
 
 /// Labels or annotations, sorted by key. An empty value is as good as an absent label: clouds write empty accelerator
 /// labels on CPU nodes (skypilot#6274).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Labels(Box<[(Box<str>, Box<str>)]>);
+pub struct Labels(Box<[(Name, Box<str>)]>);
 
 impl Labels {
     pub(super) fn from_table<K>(table: Table<K, Box<str>>) -> Self {
@@ -43,7 +44,7 @@ impl Labels {
 
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(labels: I) -> Self {
-        let mut entries: Vec<(Box<str>, Box<str>)> =
+        let mut entries: Vec<(Name, Box<str>)> =
             labels.into_iter().map(|(key, value)| (key.as_ref().into(), value.as_ref().into())).collect();
         entries.sort();
         Self(entries.into())
@@ -52,7 +53,7 @@ impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
 
 /// Counts of extended resources (names with a domain), sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Resources(Box<[(Box<str>, Count)]>);
+pub struct Resources(Box<[(Name, Count)]>);
 
 impl Resources {
     pub(super) fn from_table<K>(table: Table<K, Count>) -> Self {
@@ -66,8 +67,8 @@ impl Resources {
     }
 
     /// All counts in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Count)> {
-        self.0.iter().map(|(name, count)| (name.as_ref(), *count))
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, Count)> {
+        self.0.iter().map(|(name, count)| (name, *count))
     }
 
     /// Whether no extended resource is named.
@@ -76,14 +77,14 @@ impl Resources {
     }
 }
 
-impl<K: AsRef<str>> FromIterator<(K, Count)> for Resources {
+impl FromIterator<(Name, Count)> for Resources {
     /// Collects counts; of two with the same name the sum is kept.
-    fn from_iter<I: IntoIterator<Item = (K, Count)>>(counts: I) -> Self {
-        let mut entries: Vec<(Box<str>, Count)> = Vec::new();
+    fn from_iter<I: IntoIterator<Item = (Name, Count)>>(counts: I) -> Self {
+        let mut entries: Vec<(Name, Count)> = Vec::new();
         for (name, count) in counts {
-            match entries.iter_mut().find(|(known, _)| known.as_ref() == name.as_ref()) {
+            match entries.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, sum)) => *sum = sum.plus(count),
-                None => entries.push((name.as_ref().into(), count)),
+                None => entries.push((name, count)),
             }
         }
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -189,8 +189,8 @@ fn a_pod_row_holds_its_effective_request() {
     assert_eq!(pod.requests.get("nvidia.com/gpu"), Some(Count::parse("3")), "two mains and a sidecar");
     assert_eq!(pod.hold(), Hold::Held);
     assert!(pod.is_reclaimable());
-    assert_eq!(pod.owner.map(|owner| owner.name).as_deref(), Some("train"));
-    assert_eq!(pod.claims.as_ref(), [Box::from("claim")]);
+    assert_eq!(pod.owner.as_ref().map(|owner| &*owner.name), Some("train"));
+    assert_eq!(pod.claims.as_ref(), ["claim"]);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn requests_that_a_generated_claim_backs_are_not_requests() {
         Some(Count::parse("1")),
         "the sidecar's own request is left"
     );
-    assert_eq!(pod.claims.as_ref(), [Box::from("claim"), Box::from("generated")]);
+    assert_eq!(pod.claims.as_ref(), ["claim", "generated"]);
 }
 
 #[test]
@@ -275,6 +275,6 @@ fn run_ai_groups_are_read_in_both_spellings() {
     item["metadata"]["labels"] = json!({"runai-gpu-group": "g1", "runai-gpu-group/g2": "g2", "other": "x"});
     item["metadata"]["annotations"] = json!({"gpu-fraction": "0.5"});
     let sharing = row::<Pod>(&item).sharing.expect("the pod shares");
-    assert_eq!(sharing.groups.as_ref(), [Box::from("g1"), Box::from("g2")]);
+    assert_eq!(sharing.groups.as_ref(), ["g1", "g2"]);
     assert!(sharing.sharer);
 }
