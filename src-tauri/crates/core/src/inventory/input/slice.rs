@@ -283,7 +283,8 @@ impl WireDevice {
             .and_then(|key| facts.text(key))
             .or_else(|| facts.text("profile"))
             .or_else(|| facts.text("partitionProfile"))
-            .or_else(|| facts.text("computePartition"));
+            .or_else(|| facts.text("computePartition"))
+            .or_else(|| profile_in_name(&name));
         let parent = facts.text("parentUUID").or_else(|| facts.text("parentPciAddr"));
         let device_type = facts.text("type");
         let is_part = parent.is_some()
@@ -313,6 +314,12 @@ impl WireDevice {
             name,
         })
     }
+}
+
+/// The profile in NVIDIA's device names, `gpu-<minor>-mig-<profile>-<id>-<start>`.
+fn profile_in_name(name: &str) -> Option<&str> {
+    let (_, mig) = name.split_once("-mig-")?;
+    mig.rsplitn(3, '-').nth(2)
 }
 
 /// What the card of a device is called. A part names its parent (NVIDIA: `parentUUID`; AMD: `parentPciAddr`, or the bus

@@ -1,0 +1,265 @@
+//! Pools of the device plugins: what a node's status counts.
+//!
+//! Capacity is what the plugin knows, allocatable what is healthy; neither falls when pods take devices
+//! (k8s-device-plugin#452). A node without an allocatable map has its capacity allocatable (API default); a name that is
+//! missing from a map that exists counts 0. Names that are 0 throughout are left-overs of a plugin that went or of an
+//! earlier cut (k8s-device-plugin#214) and are not shown, unless pods still hold them.
+
+use super::cards;
+use super::catalogue;
+use super::hami;
+use super::input::{Node, Resources};
+use super::labels;
+use super::load::{Held, Load};
+use super::name::Name;
+use super::names::{self, DeviceName, Kind};
+use super::pool::{Pool, Source, Units};
+use super::quantity::{Count, Flaw};
+use super::warnings::{self, Severity, Warning};
+
+/// More devices than this on one node are a mistake somewhere.
+const PLAUSIBLE: i64 = 1024;
+
+/// The pools of one node, in the order of their names. `load` is `None` when pods cannot be listed.
+pub fn pools(
+    node: &Node,
+    provider: Option<&str>,
+    load: Option<&Load>,
+    notes: &mut Vec<Warning>,
+) -> Vec<Pool> {
+    let mut pools: Vec<Pool> = resource_names(node, load)
+        .into_iter()
+        .filter_map(|name| pool(node, &name, names::device(&name)?, load, notes))
+        .collect();
+    merge_aliases(&mut pools);
+    for pool in &mut pools {
+        describe(pool, node, provider);
+    }
+    cards::settle(&mut pools, node, notes);
+    for pool in &pools {
+        note_health(pool, node, notes);
+    }
+    pools
+}
+
+fn resource_names(node: &Node, load: Option<&Load>) -> Vec<Name> {
+    let maps = [node.capacity.as_ref(), node.allocatable.as_ref()];
+    let advertised = maps.into_iter().flatten().flat_map(Resources::iter).map(|(name, _)| name);
+    let held = load.into_iter().flat_map(Load::iter).map(|(name, _)| name);
+    let mut names: Vec<Name> = advertised.chain(held).cloned().collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn pool(
+    node: &Node,
+    name: &Name,
+    device: DeviceName<'_>,
+    load: Option<&Load>,
+    notes: &mut Vec<Warning>,
+) -> Option<Pool> {
+    let of = |map: &Resources| map.get(name).unwrap_or(Count::ZERO);
+    let unknown = Count { units: None, flaw: None };
+    let (capacity, allocatable) = match (&node.capacity, &node.allocatable) {
+        (Some(capacity), Some(allocatable)) => (of(capacity), of(allocatable)),
+        (Some(only), None) | (None, Some(only)) => (of(only), of(only)),
+        (None, None) => (unknown, unknown),
+    };
+    let nothing = Held::default();
+    let held = load.map(|load| load.get(name).unwrap_or(&nothing));
+    let flaws: Vec<Flaw> = capacity.flaw.into_iter().chain(allocatable.flaw).collect();
+    let requested = held.map(|held| held.units);
+    let is_held = requested.is_some_and(|units| units != Some(0));
+    let is_advertised =
+        [capacity.units, allocatable.units].iter().any(|units| units.is_some_and(|units| units > 0));
+    let is_shown = is_held || is_advertised || (!flaws.is_empty() && device.kind != Kind::Unclassified);
+    if !is_shown {
+        return None;
+    }
+    let note = |notes: &mut Vec<Warning>, code, severity, text: &str| {
+        notes.push(Warning::of_node(&node.name, code, severity, text).about(name));
+    };
+    for flaw in flaws.iter().chain(held.into_iter().flat_map(|held| &held.flaws)) {
+        let (code, severity, text) = warnings::of_flaw(*flaw);
+        note(notes, code, severity, text);
+    }
+    if device.kind == Kind::Unclassified {
+        note(
+            notes,
+            "unclassified-resource",
+            Severity::Info,
+            "No table knows this name. It is shown, and left out of the cards.",
+        );
+    }
+    if node.capacity.is_some() && node.allocatable.is_none() {
+        note(
+            notes,
+            "allocatable-missing",
+            Severity::Info,
+            "The node does not say what is allocatable; that is its capacity, by the default of the API.",
+        );
+    }
+    let mut size = capacity.units;
+    if let (Some(known), Some(healthy)) = (capacity.units, allocatable.units)
+        && healthy > known
+    {
+        size = Some(healthy);
+        note(
+            notes,
+            "allocatable-above-capacity",
+            Severity::Warning,
+            &format!(
+                "The node says capacity {known} and allocatable {healthy}; the larger one is taken as its size."
+            ),
+        );
+    }
+    if device.kind != Kind::Unclassified && size.max(allocatable.units).is_some_and(|units| units > PLAUSIBLE)
+    {
+        note(notes, "quantity-implausible", Severity::Warning, "More devices than one node can have.");
+    }
+
+    let requested = requested.flatten();
+    let mut pool = Pool::new(device.vendor, device.kind, name.clone(), Source::DevicePlugin);
+    pool.profile = device.profile.map(Name::from);
+    pool.units = Units {
+        capacity: size,
+        allocatable: allocatable.units,
+        requested,
+        free: allocatable.units.zip(requested).map(|(healthy, held)| healthy.saturating_sub(held).max(0)),
+        usable_free: None,
+    };
+    pool.reclaimable = held.map(|held| held.reclaimable);
+    pool.holders = held.map(|held| held.holders.clone());
+    Some(pool)
+}
+
+/// Folds a second name of the same devices into the first: Neuron's plugin counts its chips under two names at once.
+fn merge_aliases(pools: &mut Vec<Pool>) {
+    for index in (0..pools.len()).rev() {
+        let canonical = names::device(&pools[index].resource).and_then(|device| device.alias_of);
+        if !canonical.is_some_and(|name| pools.iter().any(|pool| pool.resource == name)) {
+            continue;
+        }
+        let alias = pools.remove(index);
+        if let Some(pool) = pools.iter_mut().find(|pool| canonical.is_some_and(|name| pool.resource == name))
+        {
+            pool.absorb(alias);
+        }
+    }
+}
+
+impl Pool {
+    fn absorb(&mut self, alias: Self) {
+        let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
+        self.units.requested = sum(self.units.requested, alias.units.requested);
+        self.units.free = self
+            .units
+            .allocatable
+            .zip(self.units.requested)
+            .map(|(healthy, held)| healthy.saturating_sub(held).max(0));
+        self.reclaimable = sum(self.reclaimable, alias.reclaimable);
+        if let (Some(holders), Some(more)) = (&mut self.holders, alias.holders) {
+            holders.extend(more);
+        }
+    }
+}
+
+/// Model, memory and driver, from labels; from HAMi's register where there are none.
+fn describe(pool: &mut Pool, node: &Node, provider: Option<&str>) {
+    let Some(vendor) = pool.vendor.filter(|_| pool.is_classified()) else {
+        return;
+    };
+    if matches!(pool.kind, Kind::Passthrough | Kind::Vgpu) {
+        // These names are the model, except for the alias under which all passthrough cards may be pooled.
+        let model = pool.resource.split_once('/').map(|(_, model)| model).filter(|model| *model != "pgpu");
+        pool.model = model.map(Name::from);
+        pool.model_origin = model.map(|_| "resource-name");
+    } else {
+        let registered = hami::cards(node, vendor)
+            .filter(|_| matches!(pool.kind, Kind::Gpu | Kind::GpuVirtual | Kind::Npu));
+        let card = registered.as_ref().and_then(|(cards, key)| Some((cards.first()?, *key)));
+        match labels::model(vendor, node, provider) {
+            Some(found) => (pool.model, pool.model_origin) = (Some(found.value), Some(found.label)),
+            None => {
+                pool.model = card.and_then(|(card, _)| card.model.clone());
+                pool.model_origin = card.filter(|(card, _)| card.model.is_some()).map(|(_, key)| key);
+            }
+        }
+        match memory_of(pool, vendor, node) {
+            Some((mib, label)) => (pool.memory_mib, pool.memory_origin) = (Some(mib), Some(label)),
+            None => {
+                pool.memory_mib = card.and_then(|(card, _)| card.memory_mib);
+                pool.memory_origin = card.filter(|(card, _)| card.memory_mib.is_some()).map(|(_, key)| key);
+            }
+        }
+    }
+    pool.model_short =
+        pool.model.as_deref().and_then(|raw| catalogue::model(vendor, raw)).map(|model| model.short.as_str());
+    if vendor == "nvidia" {
+        pool.driver_version =
+            ["nvidia.com/cuda.driver-version.full", "cloud.google.com/gke-gpu-driver-version"]
+                .into_iter()
+                .find_map(|key| node.labels.get(key))
+                .map(Name::from);
+    }
+}
+
+/// A MIG profile has a memory label of its own under strategy mixed; the plain label is then the memory of a whole card.
+fn memory_of(pool: &Pool, vendor: &str, node: &Node) -> Option<(i64, &'static str)> {
+    if let Some(profile) = pool.profile.as_deref().filter(|_| vendor == "nvidia") {
+        let mib = node
+            .labels
+            .get(&format!("nvidia.com/mig-{profile}.memory"))?
+            .parse()
+            .ok()
+            .filter(|mib| *mib > 0)?;
+        return Some((mib, "nvidia.com/mig-<profile>.memory"));
+    }
+    labels::memory_mib(vendor, node).map(|found| (found.value, found.label))
+}
+
+fn note_health(pool: &Pool, node: &Node, notes: &mut Vec<Warning>) {
+    let mut note = |code: &'static str, severity, text: String| {
+        notes.push(Warning::of_node(&node.name, code, severity, text).about(&pool.resource));
+    };
+    let Units { capacity, allocatable, requested, .. } = pool.units;
+    match (capacity, allocatable) {
+        (Some(capacity), Some(0)) if capacity > 0 => note(
+            "allocatable-zero",
+            Severity::Error,
+            format!(
+                "None of {capacity} devices is allocatable: the device plugin is gone or all devices failed."
+            ),
+        ),
+        (Some(capacity), Some(healthy)) if healthy < capacity => note(
+            "devices-unhealthy",
+            Severity::Error,
+            format!("{} of {capacity} devices are unhealthy.", capacity - healthy),
+        ),
+        _ => {}
+    }
+    if let (Some(healthy), Some(held)) = (allocatable, requested)
+        && held > healthy
+    {
+        note(
+            "overcommitted",
+            Severity::Warning,
+            format!("Pods hold {held} devices where {healthy} are allocatable."),
+        );
+        if capacity == Some(0) {
+            note(
+                "resource-vanished",
+                Severity::Error,
+                "Pods hold devices under a name that the node no longer advertises.".to_owned(),
+            );
+        }
+    }
+    if pool.holders.iter().flatten().any(|holder| holder.unhealthy) {
+        note(
+            "held-device-unhealthy",
+            Severity::Error,
+            "A pod holds a device that the kubelet reports unhealthy.".into(),
+        );
+    }
+}
