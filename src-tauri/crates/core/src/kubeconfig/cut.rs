@@ -15,13 +15,13 @@ use super::refusal::{Refusal, Refusals};
 pub struct Endpoint {
     pub server: Url,
     pub proxy: Option<Url>,
-    pub ca: Option<String>,
+    pub ca: Option<Zeroizing<String>>,
     pub tls_server_name: Option<String>,
 }
 
 /// A client certificate and its key, as the fields hold them.
 pub struct Pair {
-    pub certificate: String,
+    pub certificate: Zeroizing<String>,
     pub key: Zeroizing<String>,
 }
 
@@ -154,7 +154,7 @@ pub fn cut(
             entry: WrittenCluster {
                 cluster: WrittenEndpoint {
                     server: endpoint.server.as_str(),
-                    certificate_authority_data: endpoint.ca.as_deref(),
+                    certificate_authority_data: endpoint.ca.as_ref().map(|ca| ca.as_str()),
                     tls_server_name: endpoint.tls_server_name.as_deref(),
                     proxy_url: endpoint.proxy.as_ref().map(Url::as_str),
                 },
@@ -176,7 +176,7 @@ pub fn cut(
         }],
         current_context: name,
     };
-    let text = serde_saphyr::to_string(&written).map(Zeroizing::new).map_err(|_| {
+    let text = written_out(&written, room(name, endpoint, credential)).ok_or_else(|| {
         Refusals(vec![Refusal::NotAKubeconfig { found: "it cannot be written out again".into() }])
     })?;
     Ok(SafeKubeconfig {
@@ -185,4 +185,27 @@ pub fn cut(
         proxy: endpoint.proxy.clone(),
         tls_server_name: endpoint.tls_server_name.clone(),
     })
+}
+
+/// Every text in quotes: what YAML 1.1 (which kubectl reads) and YAML 1.2 take for a number or a boolean differs.
+fn written_out(written: &Written<'_>, room: usize) -> Option<Zeroizing<String>> {
+    let mut text = Zeroizing::new(String::with_capacity(room));
+    let options = serde_saphyr::ser_options! { quote_all: true, prefer_block_scalars: false };
+    serde_saphyr::to_fmt_writer_with_options(&mut *text, written, options).ok()?;
+    Some(text)
+}
+
+/// Room for the whole text at once, so that no growth leaves an unwiped copy of a credential behind. A name
+/// stands in it six times, and an escape takes at most four characters for each of its bytes.
+fn room(name: &str, endpoint: &Endpoint, credential: &Credential) -> usize {
+    let material = [
+        endpoint.ca.as_ref().map(|ca| ca.len()),
+        credential.token.as_ref().map(|token| 2 * token.len()),
+        credential.pair.as_ref().map(|pair| pair.certificate.len() + pair.key.len()),
+        endpoint.proxy.as_ref().map(|proxy| 2 * proxy.as_str().len()),
+        endpoint.tls_server_name.as_ref().map(|name| 2 * name.len()),
+    ];
+    1024 + 24 * name.len()
+        + 2 * endpoint.server.as_str().len()
+        + material.into_iter().flatten().sum::<usize>()
 }

@@ -1,230 +1,173 @@
-//! A kubeconfig as it is written, read leniently: a scalar of any kind counts as text, `null` as absent, unknown keys
-//! are passed over. One odd entry never hides the others.
+//! A kubeconfig as it is written (k8s.io/client-go/tools/clientcmd/api/v1), read leniently; unknown keys are passed over.
 //!
-//! Invariant: every scalar is wiped when dropped, and none has a `Debug` form. Deliberately absent: any judgement.
+//! Invariant: it takes a bounded amount of work and stack, whatever the bytes are. Deliberately absent: any judgement of
+//! a context.
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, Visitor};
+use base64::Engine as _;
 use serde_saphyr::{DuplicateKeyPolicy, Options};
 use zeroize::Zeroizing;
 
+use super::lenient::{Filled, Lenient, Switch, Text, mapping};
+use super::printable::printable;
 use super::refusal::Refusal;
 
-/// A scalar's text.
-pub struct Text(pub Zeroizing<String>);
+/// More contexts are not judged. The largest fleets known have some 6,000, and a file within the size limit cannot hold
+/// many more that are whole.
+pub const MAX_CONTEXTS: usize = 10_000;
 
-impl Text {
-    /// The text without surrounding white space, or `None` where nothing is left.
-    pub fn get(&self) -> Option<&str> {
-        let trimmed = self.0.trim();
-        (!trimmed.is_empty()).then_some(trimmed)
+mapping! {
+    /// The document.
+    Document {
+        kind: Text = "kind",
+        current_context: Text = "current-context",
+        clusters: Lenient<Vec<Lenient<NamedCluster>>> = "clusters",
+        users: Lenient<Vec<Lenient<NamedUser>>> = "users",
+        contexts: Lenient<Vec<Lenient<NamedContext>>> = "contexts",
     }
 }
 
-/// `Option<Text>`'s text, where there is any.
-pub fn text(value: &Option<Text>) -> Option<&str> {
-    value.as_ref().and_then(Text::get)
+mapping! {
+    /// An entry of `contexts`.
+    NamedContext { name: Text = "name", context: Lenient<ContextEntry> = "context" }
 }
 
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyScalar;
-        impl Visitor<'_> for AnyScalar {
-            type Value = Text;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a scalar")
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(value.to_owned())))
-            }
-            fn visit_string<E>(self, value: String) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(value)))
-            }
-            fn visit_bytes<E>(self, value: &[u8]) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(String::from_utf8_lossy(value).into_owned())))
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(value.to_string())))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(value.to_string())))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(value.to_string())))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(value.to_string())))
-            }
-            fn visit_unit<E>(self) -> Result<Text, E> {
-                Ok(Text(Zeroizing::new(String::new())))
-            }
-        }
-        deserializer.deserialize_any(AnyScalar)
+mapping! {
+    /// What a context names.
+    ContextEntry { cluster: Text = "cluster", user: Text = "user", namespace: Text = "namespace" }
+}
+
+mapping! {
+    /// An entry of `clusters`.
+    NamedCluster { name: Text = "name", cluster: Lenient<ClusterEntry> = "cluster" }
+}
+
+mapping! {
+    /// How a cluster is reached.
+    ClusterEntry {
+        server: Text = "server",
+        certificate_authority: Text = "certificate-authority",
+        certificate_authority_data: Text = "certificate-authority-data",
+        insecure_skip_tls_verify: Lenient<Switch> = "insecure-skip-tls-verify",
+        tls_server_name: Text = "tls-server-name",
+        proxy_url: Text = "proxy-url",
     }
 }
 
-/// Whether a key is there with anything but `null`; what it holds is passed over.
-#[derive(Default)]
-pub struct Present(pub bool);
+mapping! {
+    /// An entry of `users`.
+    NamedUser { name: Text = "name", user: Lenient<UserEntry> = "user" }
+}
 
-impl<'de> Deserialize<'de> for Present {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Option::<IgnoredAny>::deserialize(deserializer)?.is_some()))
+mapping! {
+    /// What a user authenticates with. `tokenFile` is spelled unlike its neighbours in the format itself.
+    UserEntry {
+        token: Text = "token",
+        token_file: Text = "tokenFile",
+        client_certificate: Text = "client-certificate",
+        client_certificate_data: Text = "client-certificate-data",
+        client_key: Text = "client-key",
+        client_key_data: Text = "client-key-data",
+        username: Text = "username",
+        password: Text = "password",
+        act_as: Text = "as",
+        act_as_uid: Text = "as-uid",
+        act_as_groups: Lenient<Filled> = "as-groups",
+        act_as_extra: Lenient<Filled> = "as-user-extra",
+        exec: Lenient<ExecEntry> = "exec",
+        auth_provider: Lenient<AuthProviderEntry> = "auth-provider",
     }
 }
 
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+mapping! {
+    /// An exec plugin: only its command's name is read.
+    ExecEntry { command: Text = "command" }
 }
 
-/// The document.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Document {
-    #[serde(default)]
-    pub kind: Option<Text>,
-    #[serde(default)]
-    pub current_context: Option<Text>,
-    #[serde(default)]
-    pub clusters: Option<Vec<NamedCluster>>,
-    #[serde(default)]
-    pub users: Option<Vec<NamedUser>>,
-    #[serde(default)]
-    pub contexts: Option<Vec<NamedContext>>,
-}
-
-/// An entry of `contexts`.
-#[derive(Deserialize)]
-pub struct NamedContext {
-    #[serde(default)]
-    pub name: Option<Text>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub context: ContextEntry,
-}
-
-/// What a context names.
-#[derive(Deserialize, Default)]
-pub struct ContextEntry {
-    #[serde(default)]
-    pub cluster: Option<Text>,
-    #[serde(default)]
-    pub user: Option<Text>,
-    #[serde(default)]
-    pub namespace: Option<Text>,
-}
-
-/// An entry of `clusters`.
-#[derive(Deserialize)]
-pub struct NamedCluster {
-    #[serde(default)]
-    pub name: Option<Text>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub cluster: ClusterEntry,
-}
-
-/// How a cluster is reached.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub struct ClusterEntry {
-    #[serde(default)]
-    pub server: Option<Text>,
-    #[serde(default)]
-    pub certificate_authority: Option<Text>,
-    #[serde(default)]
-    pub certificate_authority_data: Option<Text>,
-    #[serde(default)]
-    pub insecure_skip_tls_verify: Option<Text>,
-    #[serde(default)]
-    pub tls_server_name: Option<Text>,
-    #[serde(default)]
-    pub proxy_url: Option<Text>,
-}
-
-/// An entry of `users`.
-#[derive(Deserialize)]
-pub struct NamedUser {
-    #[serde(default)]
-    pub name: Option<Text>,
-    #[serde(default, deserialize_with = "or_default")]
-    pub user: UserEntry,
-}
-
-/// What a user authenticates with.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub struct UserEntry {
-    #[serde(default)]
-    pub token: Option<Text>,
-    // Spelled in camel case in the kubeconfig format, unlike its neighbours.
-    #[serde(default, rename = "tokenFile")]
-    pub token_file: Option<Text>,
-    #[serde(default)]
-    pub client_certificate: Option<Text>,
-    #[serde(default)]
-    pub client_certificate_data: Option<Text>,
-    #[serde(default)]
-    pub client_key: Option<Text>,
-    #[serde(default)]
-    pub client_key_data: Option<Text>,
-    #[serde(default)]
-    pub username: Option<Text>,
-    #[serde(default)]
-    pub password: Option<Text>,
-    #[serde(default, rename = "as")]
-    pub impersonate: Option<Text>,
-    #[serde(default)]
-    pub as_uid: Option<Text>,
-    #[serde(default)]
-    pub as_groups: Present,
-    #[serde(default)]
-    pub exec: Option<ExecEntry>,
-    #[serde(default)]
-    pub auth_provider: Option<AuthProviderEntry>,
-}
-
-/// An exec plugin: only its command's name is read.
-#[derive(Deserialize)]
-pub struct ExecEntry {
-    #[serde(default)]
-    pub command: Option<Text>,
-}
-
-/// An auth-provider plugin: only its name is read.
-#[derive(Deserialize)]
-pub struct AuthProviderEntry {
-    #[serde(default)]
-    pub name: Option<Text>,
+mapping! {
+    /// An auth-provider plugin: only its name is read.
+    AuthProviderEntry { name: Text = "name" }
 }
 
 /// Reads YAML (and so JSON) within a budget that no honest kubeconfig comes near.
 pub fn parse(text: &str) -> Result<Document, Refusal> {
-    let options =
-        serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins, with_snippet: false };
-    let document: Document = read(text, options)?;
-    let kind = document.kind.as_ref().and_then(Text::get);
-    let is_list_of_things =
-        document.clusters.is_some() || document.users.is_some() || document.contexts.is_some();
-    match kind {
-        Some("Config") => Ok(document),
-        None if is_list_of_things => Ok(document),
-        Some(other) => Err(Refusal::NotAKubeconfig {
-            found: format!("it is a Kubernetes object of kind “{}”", super::refusal::printable(other)),
-        }),
-        None => Err(Refusal::NotAKubeconfig { found: "it has neither contexts nor clusters".into() }),
+    let other = |found: &str| Err(Refusal::NotAKubeconfig { found: found.to_owned() });
+    if let Some(found) = known_mistake(text) {
+        return other(found);
+    }
+    let document = match read(text)? {
+        Lenient::Is(document) => document,
+        Lenient::Odd(found) => return other(&format!("it holds {found}")),
+        Lenient::Absent => return Err(Refusal::Empty),
+    };
+    let has_lists =
+        document.clusters.is_present() || document.users.is_present() || document.contexts.is_present();
+    match document.kind.text() {
+        Some("Config") => {}
+        None if has_lists => {}
+        Some(kind) => {
+            return other(&format!("it is a Kubernetes object of kind “{}”", printable(kind)));
+        }
+        None => return other("it has neither contexts nor clusters"),
+    }
+    if let Lenient::Odd(found) = &document.contexts {
+        return other(&format!("its “contexts” is {found}, not a list"));
+    }
+    match document.contexts.entries().len() {
+        0 => Err(Refusal::NoContext),
+        count if count > MAX_CONTEXTS => Err(Refusal::TooManyContexts { count, max: MAX_CONTEXTS }),
+        _ => Ok(document),
     }
 }
 
-fn read(text: &str, options: Options) -> Result<Document, Refusal> {
+/// What people drop in place of a kubeconfig, and what YAML would call a text.
+fn known_mistake(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    if text.starts_with("-----BEGIN ") {
+        return Some("it is a certificate or a key (PEM)");
+    }
+    // Secrets of Cluster API and of Terraform hold the kubeconfig in base64. Both `apiVersion` and `kind` may come first.
+    let is_base64 = |head: &str| {
+        let decoded = base64::engine::general_purpose::STANDARD.decode(head).ok().map(Zeroizing::new);
+        decoded.is_some_and(|bytes| {
+            [b"apiVersi", b"kind: Co", b"clusters"].iter().any(|b| bytes.starts_with(*b))
+        })
+    };
+    text.get(..12).is_some_and(is_base64).then_some("it is a kubeconfig in base64; decode it first")
+}
+
+fn read(text: &str) -> Result<Lenient<Document>, Refusal> {
+    // Aliases are legal, but no tool that writes kubeconfigs makes more than a handful of them. The scanner's own limit
+    // of nesting lies behind what it looks ahead, so that depth is always told as depth (`max_depth`, 64).
+    let budget = serde_saphyr::budget! {
+        max_aliases: 1_000,
+        max_anchors: 1_000,
+        max_merge_keys: 1_000,
+        max_documents: 2,
+        flow_nesting_limit: 4_096,
+    };
+    let options: Options = serde_saphyr::options! {
+        budget: budget,
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        non_finite_float_policy: serde_saphyr::options::NonFiniteFloatPolicy::AsString,
+        with_snippet: false,
+    };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         if is_bomb(&error) {
             return Refusal::YamlBomb;
         }
+        if let serde_saphyr::Error::MultipleDocuments { .. } = error {
+            return Refusal::NotAKubeconfig {
+                found: "it holds several documents, set apart by “---”".into(),
+            };
+        }
         // The parser's own text may quote the file, so only the place is told.
         let found = match error.location() {
-            Some(at) => format!("line {} is not valid YAML of a kubeconfig", at.line()),
-            None => "it is not valid YAML of a kubeconfig".into(),
+            Some(at) => format!("line {} is not valid YAML", at.line()),
+            None => "it is not valid YAML".into(),
         };
         Refusal::NotAKubeconfig { found }
     })
@@ -238,7 +181,8 @@ fn is_bomb(error: &serde_saphyr::Error) -> bool {
         | E::AliasReplayCounterOverflow { .. }
         | E::AliasReplayLimitExceeded { .. }
         | E::AliasExpansionLimitExceeded { .. }
-        | E::AliasReplayStackDepthExceeded { .. } => true,
+        | E::AliasReplayStackDepthExceeded { .. }
+        | E::RecursiveReferencesRequireWeakTypes { .. } => true,
         _ => false,
     }
 }

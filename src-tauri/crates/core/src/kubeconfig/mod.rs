@@ -9,24 +9,40 @@
 //!
 //! Deliberately absent: merging files, `KUBECONFIG`, and any way to go on in spite of a refusal.
 
+mod certificate;
+mod cluster;
 mod cut;
 mod document;
 mod encoding;
+mod findings;
 mod judge;
+mod key;
+mod lenient;
 mod material;
 mod name;
+mod printable;
+mod provider;
 mod refusal;
 mod server;
+mod token;
+mod user;
+mod way_out;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use cut::SafeKubeconfig;
 pub use encoding::MAX_FILE_BYTES;
-pub(crate) use refusal::printable;
+pub(crate) use printable::printable;
 pub use refusal::{Refusal, Refusals};
 
 use crate::endpoint::EndpointPolicy;
 use document::Document;
+
+/// What ends within this time is warned about.
+const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How far this computer's clock may lag behind the one that issued a credential: a token made a moment ago would
+/// otherwise count as not yet valid.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 /// What a context authenticates with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +89,12 @@ pub enum Warning {
         /// When.
         at: Timestamp,
     },
+    /// A namespace that Kubernetes could not have; it is left out.
+    #[error("The context's namespace “{namespace}” cannot be a namespace's name; it is left out.")]
+    BadNamespace {
+        /// The name.
+        namespace: String,
+    },
     /// The cluster is reached through a proxy, which then resolves its name.
     #[error("The cluster is reached through the proxy {proxy}, which decides what the server's name means.")]
     Proxy {
@@ -90,10 +112,20 @@ impl Warning {
         match self {
             Self::ExpiresSoon { .. } => "expires_soon",
             Self::CaExpiresSoon { .. } => "ca_expires_soon",
+            Self::BadNamespace { .. } => "bad_namespace",
             Self::Proxy { .. } => "proxy",
             Self::X509V1 => "x509_v1",
         }
     }
+}
+
+/// The authority that signs the API server's certificate, as the file holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authority {
+    /// Its common name, or its whole name where it has none.
+    pub subject: String,
+    /// When it ends.
+    pub expires: Timestamp,
 }
 
 /// One context with its verdict. Everything here may be shown.
@@ -105,16 +137,18 @@ pub struct Context {
     pub key: String,
     /// Whether it is the file's current-context.
     pub current: bool,
-    /// A name for the registration; passes the name rule.
+    /// A name for the registration; passes the name rule, and differs from those of other clusters in the file.
     pub suggested_name: String,
-    /// The API server as `host:port`.
+    /// The API server as `host:port`, with the path where there is one; also where it is refused.
     pub endpoint: Option<String>,
-    /// The namespace it names.
+    /// The namespace it names; a name that Kubernetes could have.
     pub namespace: Option<String>,
     /// What it authenticates with.
     pub credential: Option<CredentialKind>,
     /// When its token or certificate expires, whichever is earlier.
     pub expires: Option<Timestamp>,
+    /// The cluster's authority; `None` where the operating system's authorities are trusted.
+    pub authority: Option<Authority>,
     /// Provider, where the file tells.
     pub provider: Option<&'static str>,
     /// Everything that speaks against it; empty where it may be registered.
@@ -141,14 +175,9 @@ impl std::fmt::Debug for Inspection {
 /// # Errors
 /// The one [`Refusal`] that speaks against the file as a whole.
 pub fn inspect(file: &[u8], policy: EndpointPolicy, now: Timestamp) -> Result<Inspection, Refusal> {
-    let text = encoding::decode(file)?;
-    let document = document::parse(&text)?;
-    let count = document.contexts.as_ref().map_or(0, Vec::len);
-    if count == 0 {
-        return Err(Refusal::NoContext);
-    }
-    let bench = judge::Bench { document: &document, policy, now };
-    let contexts = (0..count).map(|at| bench.judge(at).0).collect();
+    let document = document::parse(&*encoding::decode(file)?)?;
+    let mut contexts = judge::Bench::new(&document, policy, now).all();
+    name::set_apart(&mut contexts);
     Ok(Inspection { document, policy, contexts })
 }
 
@@ -158,15 +187,16 @@ impl Inspection {
         &self.contexts
     }
 
-    /// Cuts the file to one context (named verbatim or as printed), judged anew at this moment.
+    /// Cuts the file to one context (by its [`Context::key`]), judged anew at this moment.
     ///
     /// # Errors
     /// Everything that speaks against the context.
-    pub fn cut(&self, context: &str, now: Timestamp) -> Result<SafeKubeconfig, Refusals> {
-        let Some(at) = self.contexts.iter().position(|c| c.key == context || c.name == context) else {
-            return Err(Refusals(vec![Refusal::NoContext]));
-        };
-        judge::Bench { document: &self.document, policy: self.policy, now }.judge(at).1
+    pub fn cut(&self, key: &str, now: Timestamp) -> Result<SafeKubeconfig, Refusals> {
+        // Never by the printed name: two keys may print alike, and the person chose one of them.
+        match self.contexts.iter().position(|context| context.key == key) {
+            Some(at) => judge::Bench::new(&self.document, self.policy, now).cut(at),
+            None => Err(Refusals(vec![Refusal::NoContext])),
+        }
     }
 }
 
@@ -183,7 +213,7 @@ impl SafeKubeconfig {
             several => several
                 .iter()
                 .find(|context| context.current)
-                .ok_or_else(|| Refusals(vec![Refusal::NoContext]))?,
+                .ok_or_else(|| Refusals(vec![Refusal::NoCurrentContext]))?,
         };
         inspection.cut(&chosen.key, now)
     }

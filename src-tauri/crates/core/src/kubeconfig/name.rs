@@ -1,8 +1,12 @@
-//! A name for the registration, suggested from how tools name contexts, and the provider, where the file tells it.
+//! A name for the registration, suggested from how tools name contexts.
 //!
 //! Invariant: what is suggested passes the name rule (a DNS label, RFC 1123). Deliberately absent: asking anybody.
 
+use std::collections::{HashMap, HashSet};
+
 use url::Url;
+
+use super::Context;
 
 const MAX_LABEL: usize = 63;
 
@@ -76,53 +80,40 @@ fn slug(name: &str) -> String {
     out.trim_end_matches('-').to_owned()
 }
 
-/// Who runs the cluster, by the server's domain or by how the provider's tool names contexts.
-pub fn provider(context: &str, server: Option<&Url>) -> Option<&'static str> {
-    const DOMAINS: [(&str, &str); 14] = [
-        (".eks.amazonaws.com", "eks"),
-        (".eks.amazonaws.com.cn", "eks"),
-        (".azmk8s.io", "aks"),
-        (".gke.goog", "gke"),
-        (".k8s.ondigitalocean.com", "doks"),
-        (".vultr-k8s.com", "vultr"),
-        (".linodelke.net", "lke"),
-        (".k8s.civo.com", "civo"),
-        (".k8s.ovh.net", "ovh"),
-        (".scw.cloud", "scaleway"),
-        (".containers.cloud.ibm.com", "iks"),
-        (".containers.appdomain.cloud", "iks"),
-        (".oraclecloud.com", "oke"),
-        (".k8s.coreweave.com", "coreweave"),
-    ];
-    const CONTEXTS: [(&str, &str); 10] = [
-        ("arn:aws:eks:", "eks"),
-        ("gke_", "gke"),
-        ("connectgateway_", "gke"),
-        ("do-", "doks"),
-        ("kind-", "kind"),
-        ("k3d-", "k3d"),
-        ("minikube", "minikube"),
-        ("docker-desktop", "docker-desktop"),
-        ("rancher-desktop", "rancher-desktop"),
-        ("microk8s", "microk8s"),
-    ];
-    let host = server.and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
-    if let Some((_, provider)) = DOMAINS.iter().find(|(domain, _)| host.ends_with(domain)) {
-        return Some(provider);
+/// Sets the suggestions of different clusters apart: kubeadm, GKE and others give many clusters the same name, and a
+/// name that is registered already would have its credential replaced by another cluster's.
+pub fn set_apart(contexts: &mut [Context]) {
+    let mut endpoints: HashMap<String, HashSet<Option<String>>> = HashMap::new();
+    for context in contexts.iter() {
+        endpoints.entry(context.suggested_name.clone()).or_default().insert(context.endpoint.clone());
     }
-    if let Some((_, provider)) = CONTEXTS.iter().find(|(prefix, _)| context.starts_with(prefix)) {
-        return Some(provider);
+    let shared = |name: &str| endpoints.get(name).is_some_and(|all| all.len() > 1);
+    let mut taken: HashMap<String, Option<String>> = HashMap::new();
+    let mut last: HashMap<String, usize> = HashMap::new();
+    for context in contexts.iter().filter(|context| !shared(&context.suggested_name)) {
+        taken.insert(context.suggested_name.clone(), context.endpoint.clone());
     }
-    if context.contains(".eksctl.io") {
-        return Some("eks");
+    for context in contexts.iter_mut().filter(|context| shared(&context.suggested_name)) {
+        let whole = slug(&context.key);
+        let base = if whole.is_empty() { context.suggested_name.clone() } else { whole };
+        let mut name = base.clone();
+        while taken.get(&name).is_some_and(|endpoint| *endpoint != context.endpoint) {
+            let next = last.entry(base.clone()).and_modify(|n| *n += 1).or_insert(2);
+            let suffix = format!("-{next}");
+            let room = base.len().min(MAX_LABEL - suffix.len());
+            name = format!("{}{suffix}", base[..room].trim_end_matches('-'));
+        }
+        taken.insert(name.clone(), context.endpoint.clone());
+        context.suggested_name = name;
     }
-    if server.is_some_and(|url| url.path().starts_with("/k8s/clusters/")) {
-        return Some("rancher");
-    }
-    let parts: Vec<&str> = context.split('/').collect();
-    let openshift =
-        matches!(parts[..], [_, host, _] if host.rsplit_once(':').is_some_and(|(_, port)| port == "6443"));
-    openshift.then_some("openshift")
+}
+
+/// Whether it is an RFC 1123 label, as names of namespaces are.
+pub fn is_label(name: &str) -> bool {
+    (1..=MAX_LABEL).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && !name.starts_with('-')
+        && !name.ends_with('-')
 }
 
 #[cfg(test)]

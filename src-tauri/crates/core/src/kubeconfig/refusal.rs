@@ -1,11 +1,11 @@
-//! Every reason to refuse a kubeconfig: a stable code, what is wrong, and the way out.
+//! Every reason to refuse a kubeconfig: a stable code and what is wrong. The way out is in [`super::way_out`].
 //!
 //! Invariant: texts hold names and hosts of the file at most, with control characters escaped, and never a value that
 //! could be a credential. Deliberately absent: a way to go on regardless.
 
-use std::net::IpAddr;
-
 use jiff::Timestamp;
+
+use crate::endpoint::AddressRefused;
 
 /// One reason to refuse a file or a context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,14 +26,35 @@ pub enum Refusal {
     #[error("The file's YAML expands beyond what is safe to read (nested aliases or too deep nesting).")]
     YamlBomb,
     /// Not YAML or JSON, or another kind of document.
-    #[error("This is not a kubeconfig: {found}.")]
+    #[error("This is not a kubeconfig that can be read: {found}.")]
     NotAKubeconfig {
         /// What it is instead, in words.
         found: String,
     },
+    /// Over [`super::document::MAX_CONTEXTS`].
+    #[error("The kubeconfig has {count} contexts; no more than {max} are judged.")]
+    TooManyContexts {
+        /// How many it has.
+        count: usize,
+        /// The limit.
+        max: usize,
+    },
     /// A kubeconfig without contexts.
     #[error("The kubeconfig has no contexts, so it names no cluster.")]
     NoContext,
+    /// A sealed kubeconfig with several contexts, none of which is its current one.
+    #[error("The kubeconfig has several contexts, and its current-context names none of them.")]
+    NoCurrentContext,
+    /// The wrong kind of YAML where another belongs.
+    #[error("“{field}” holds {found}, where {wanted} belongs.")]
+    Malformed {
+        /// The field.
+        field: &'static str,
+        /// What stands there, in words.
+        found: &'static str,
+        /// What belongs there, in words.
+        wanted: &'static str,
+    },
     /// The context names a cluster or user that the file lacks.
     #[error("The context names the {what} “{name}”, which the file does not have.")]
     DanglingReference {
@@ -41,6 +62,12 @@ pub enum Refusal {
         what: &'static str,
         /// The name.
         name: String,
+    },
+    /// The context names no cluster or no user.
+    #[error("The context does not say which {what} it means.")]
+    NoReference {
+        /// `cluster` or `user`.
+        what: &'static str,
     },
     /// Two entries of one name.
     #[error("The file has several {what} entries named “{name}”, so it is not clear which is meant.")]
@@ -76,9 +103,18 @@ pub enum Refusal {
     /// Acting as somebody else.
     #[error("The user acts as somebody else (impersonation: “as”), which a registration must not.")]
     Impersonation,
-    /// No token and no client certificate.
-    #[error("The user has no credential: neither a token nor a client certificate with its key.")]
-    NoCredential,
+    /// No token and no client certificate, or one without its key.
+    #[error("The user has no credential that can be used: {lacks}.")]
+    NoCredential {
+        /// What it lacks, in words.
+        lacks: &'static str,
+    },
+    /// A token that no request can carry.
+    #[error("“token” cannot be a token: {why}.")]
+    BadToken {
+        /// Why, in words.
+        why: &'static str,
+    },
     /// TLS verification switched off.
     #[error("The cluster entry switches TLS verification off (insecure-skip-tls-verify).")]
     InsecureTls,
@@ -91,6 +127,9 @@ pub enum Refusal {
         /// Why, in words.
         why: String,
     },
+    /// A `tls-server-name` that no certificate can carry.
+    #[error("“tls-server-name” is not a host name or an IP address.")]
+    BadTlsServerName,
     /// Credentials inside a URL.
     #[error("The {what} has a user name or password inside it.")]
     Userinfo {
@@ -98,14 +137,12 @@ pub enum Refusal {
         what: &'static str,
     },
     /// An address outside the deployment's endpoint policy.
-    #[error("The {what} is {address}, {class}, which this deployment's endpoint policy does not allow.")]
+    #[error("The {what} is {}, {}, which {}.", .refused.address, .refused.class, .refused.allowed_by.why_not())]
     AddressRefused {
         /// `server` or `proxy`.
         what: &'static str,
-        /// The address.
-        address: IpAddr,
-        /// What kind of address.
-        class: &'static str,
+        /// The address, and why.
+        refused: AddressRefused,
     },
     /// A proxy address that cannot be used.
     #[error("The proxy address (proxy-url) cannot be used: {why}.")]
@@ -165,6 +202,14 @@ pub enum Refusal {
         /// The certificate's subject.
         subject: String,
     },
+    /// No authority has begun.
+    #[error("The cluster's certificate authority (“{subject}”) is valid only from {at} on.")]
+    CaNotYetValid {
+        /// The subject.
+        subject: String,
+        /// When.
+        at: Timestamp,
+    },
     /// Every authority is over.
     #[error("The cluster's certificate authority (“{subject}”) expired on {at}.")]
     CaExpired {
@@ -183,18 +228,23 @@ impl Refusal {
             Self::TooLarge { .. } => "too_large",
             Self::YamlBomb => "yaml_bomb",
             Self::NotAKubeconfig { .. } => "not_a_kubeconfig",
+            Self::TooManyContexts { .. } => "too_many_contexts",
             Self::NoContext => "no_context",
-            Self::DanglingReference { .. } => "dangling_reference",
+            Self::NoCurrentContext => "no_current_context",
+            Self::Malformed { .. } => "malformed",
+            Self::DanglingReference { .. } | Self::NoReference { .. } => "dangling_reference",
             Self::DuplicateName { .. } => "duplicate_name",
             Self::ExecPlugin { .. } => "exec_plugin",
             Self::AuthProvider { .. } => "auth_provider",
             Self::FilePath { .. } => "file_path",
             Self::BasicAuth => "basic_auth",
             Self::Impersonation => "impersonation",
-            Self::NoCredential => "no_credential",
+            Self::NoCredential { .. } => "no_credential",
+            Self::BadToken { .. } => "bad_token",
             Self::InsecureTls => "insecure_tls",
             Self::NotHttps => "not_https",
             Self::BadServer { .. } => "bad_server",
+            Self::BadTlsServerName => "bad_tls_server_name",
             Self::Userinfo { .. } => "userinfo",
             Self::AddressRefused { .. } => "address_refused",
             Self::BadProxy { .. } => "bad_proxy",
@@ -206,89 +256,8 @@ impl Refusal {
             Self::CredentialExpired { .. } => "credential_expired",
             Self::CredentialNotYetValid { .. } => "credential_not_yet_valid",
             Self::LeafAsCa { .. } => "leaf_as_ca",
+            Self::CaNotYetValid { .. } => "ca_not_yet_valid",
             Self::CaExpired { .. } => "ca_expired",
-        }
-    }
-
-    /// What the person can do.
-    pub fn way_out(&self) -> &'static str {
-        match self {
-            Self::Empty | Self::NotAKubeconfig { .. } => {
-                "Drop the kubeconfig file itself; kubectl keeps it at ~/.kube/config unless told otherwise."
-            }
-            Self::TooLarge { .. } => "Write the one context you want to a file of its own and drop that.",
-            Self::YamlBomb => "Write the kubeconfig out anew with kubectl, which leaves no aliases in it.",
-            Self::NoContext => "Write the context you use with kubectl into a file and drop that.",
-            Self::DanglingReference { .. } | Self::DuplicateName { .. } => {
-                "Mend the file, or write the context out with kubectl, which shows the same fault."
-            }
-            Self::ExecPlugin { .. }
-            | Self::AuthProvider { .. }
-            | Self::NoCredential
-            | Self::Impersonation => {
-                "Make a ServiceAccount with the rights you want to share, and register its token. The commands below do it."
-            }
-            Self::FilePath { .. } => "Embed the material into the file with --flatten and drop the result.",
-            Self::BasicAuth => "Use a ServiceAccount's token or a client certificate.",
-            Self::InsecureTls => {
-                "Remove insecure-skip-tls-verify and put the cluster's CA into certificate-authority-data."
-            }
-            Self::NotHttps => "Use the https address of the API server.",
-            Self::BadServer { .. } => {
-                "Write the address as https://HOST:PORT, as `kubectl cluster-info` prints it."
-            }
-            Self::Userinfo { .. } => "Take the user name and password out of the address.",
-            Self::AddressRefused { .. } => {
-                "Use the address that your network reaches the API server at, or ask who keeps the deployment file to widen endpoint_policy."
-            }
-            Self::BadProxy { .. } => "Write the proxy as http://HOST:PORT or socks5://HOST:PORT.",
-            Self::BadBase64 { .. } => {
-                "Write the field as base64 text on one line, without a !!binary tag or a placeholder; kubectl does it."
-            }
-            Self::BadPem { .. } => {
-                "Write the file out anew with kubectl, which embeds the material in PEM form."
-            }
-            Self::Redacted { .. } => "Print it again with --raw.",
-            Self::KeyEncrypted => "Register a ServiceAccount's token instead, or a key without a passphrase.",
-            Self::KeyMismatch => "Take certificate and key from the same issue, or write the file out anew.",
-            Self::CredentialExpired { .. } => "Fetch a new credential for the cluster and drop the new file.",
-            Self::CredentialNotYetValid { .. } => "Check this computer's clock; otherwise wait until then.",
-            Self::LeafAsCa { .. } => {
-                "Put the certificate of the authority that signed it (the last one `openssl s_client -showcerts` prints) into the field."
-            }
-            Self::CaExpired { .. } => "Ask who runs the cluster for its current CA certificate.",
-        }
-    }
-
-    /// A command that helps, where there is one.
-    pub fn command(&self) -> Option<&'static str> {
-        match self {
-            Self::Empty
-            | Self::NotAKubeconfig { .. }
-            | Self::TooLarge { .. }
-            | Self::YamlBomb
-            | Self::NoContext
-            | Self::DanglingReference { .. }
-            | Self::DuplicateName { .. }
-            | Self::FilePath { .. }
-            | Self::BadBase64 { .. }
-            | Self::BadPem { .. }
-            | Self::Redacted { .. } => {
-                Some("kubectl config view --raw --flatten --minify --context=CONTEXT > to-register.yaml")
-            }
-            Self::ExecPlugin { .. }
-            | Self::AuthProvider { .. }
-            | Self::NoCredential
-            | Self::Impersonation
-            | Self::KeyEncrypted
-            | Self::BasicAuth => Some(
-                "kubectl create serviceaccount muster -n kube-system\n\
-                 kubectl create clusterrolebinding muster-view --clusterrole=view --serviceaccount=kube-system:muster\n\
-                 kubectl create clusterrole muster-nodes --verb=get,list,watch --resource=nodes\n\
-                 kubectl create clusterrolebinding muster-nodes --clusterrole=muster-nodes --serviceaccount=kube-system:muster\n\
-                 kubectl create token muster -n kube-system --duration=8760h",
-            ),
-            _ => None,
         }
     }
 }
@@ -310,17 +279,3 @@ impl std::fmt::Display for Refusals {
 }
 
 impl std::error::Error for Refusals {}
-
-/// A name from a file, safe to print: control and direction-changing characters are escaped, length is bounded.
-pub(crate) fn printable(name: &str) -> String {
-    let mut out = String::new();
-    for character in name.chars().take(200) {
-        let steers = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if character.is_control() || steers {
-            out.extend(character.escape_unicode());
-        } else {
-            out.push(character);
-        }
-    }
-    out
-}
