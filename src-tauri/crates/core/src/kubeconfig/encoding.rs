@@ -34,7 +34,7 @@ pub fn decode(file: &[u8]) -> Result<Zeroizing<String>, Refusal> {
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<Zeroizing<String>> {
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return None;
     }
     // A unit takes at most three bytes of UTF-8: with that much room, no growth leaves an unwiped copy behind.

@@ -21,6 +21,7 @@ use super::refusal::{Refusal, Refusals};
 use super::user::{self, UserVerdict};
 use super::{Context, Warning, name, provider, server};
 use crate::endpoint::EndpointPolicy;
+use crate::registry::is_dns_label;
 
 /// Where, by which rule and when contexts are judged.
 pub struct Bench<'a> {
@@ -118,7 +119,7 @@ impl<'a> Bench<'a> {
             findings.add(&user.findings);
         }
         let mut namespace = findings.text("namespace", &entry.namespace);
-        if let Some(odd) = namespace.filter(|namespace| !name::is_label(namespace)) {
+        if let Some(odd) = namespace.filter(|namespace| !is_dns_label(namespace)) {
             findings.warnings.push(Warning::BadNamespace { namespace: printable(odd) });
             namespace = None;
         }

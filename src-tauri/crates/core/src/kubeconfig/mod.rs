@@ -175,7 +175,7 @@ impl std::fmt::Debug for Inspection {
 /// # Errors
 /// The one [`Refusal`] that speaks against the file as a whole.
 pub fn inspect(file: &[u8], policy: EndpointPolicy, now: Timestamp) -> Result<Inspection, Refusal> {
-    let document = document::parse(&*encoding::decode(file)?)?;
+    let document = document::parse(&encoding::decode(file)?)?;
     let mut contexts = judge::Bench::new(&document, policy, now).all();
     name::set_apart(&mut contexts);
     Ok(Inspection { document, policy, contexts })

@@ -7,8 +7,7 @@ use std::collections::{HashMap, HashSet};
 use url::Url;
 
 use super::Context;
-
-const MAX_LABEL: usize = 63;
+use crate::registry::MAX_NAME_LEN;
 
 /// Contexts that many tools call the same say nothing about the cluster.
 const GENERIC: [&str; 8] =
@@ -76,7 +75,7 @@ fn slug(name: &str) -> String {
             out.push('-');
         }
     }
-    out.truncate(MAX_LABEL);
+    out.truncate(MAX_NAME_LEN);
     out.trim_end_matches('-').to_owned()
 }
 
@@ -100,20 +99,12 @@ pub fn set_apart(contexts: &mut [Context]) {
         while taken.get(&name).is_some_and(|endpoint| *endpoint != context.endpoint) {
             let next = last.entry(base.clone()).and_modify(|n| *n += 1).or_insert(2);
             let suffix = format!("-{next}");
-            let room = base.len().min(MAX_LABEL - suffix.len());
+            let room = base.len().min(MAX_NAME_LEN - suffix.len());
             name = format!("{}{suffix}", base[..room].trim_end_matches('-'));
         }
         taken.insert(name.clone(), context.endpoint.clone());
         context.suggested_name = name;
     }
-}
-
-/// Whether it is an RFC 1123 label, as names of namespaces are.
-pub fn is_label(name: &str) -> bool {
-    (1..=MAX_LABEL).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        && !name.starts_with('-')
-        && !name.ends_with('-')
 }
 
 #[cfg(test)]

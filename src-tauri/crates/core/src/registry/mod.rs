@@ -7,6 +7,7 @@ mod record;
 mod refusal;
 
 pub use error::{ClusterFailure, RegistryError};
+pub(crate) use name::is_dns_label;
 pub use name::{ClusterName, MAX_NAME_LEN};
 pub use namespaces::{BoundRefused, Namespace, NamespaceBound, NamespaceScope};
 pub use record::{Counts, DEFAULT_PROVIDER, Record};

@@ -48,7 +48,7 @@ impl AsRef<str> for ClusterName {
 }
 
 /// RFC 1123 label in lower case, the rule of Kubernetes for namespace names too.
-pub(super) fn is_dns_label(text: &str) -> bool {
+pub(crate) fn is_dns_label(text: &str) -> bool {
     let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     !text.is_empty()
         && text.len() <= MAX_NAME_LEN
