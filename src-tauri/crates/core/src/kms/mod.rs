@@ -8,6 +8,7 @@
 mod error;
 mod secret_ref;
 pub mod vault;
+mod wipe;
 
 use async_trait::async_trait;
 use jiff::Timestamp;

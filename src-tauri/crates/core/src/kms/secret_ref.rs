@@ -42,6 +42,15 @@ impl SecretRef {
     pub fn org(&self) -> &Org {
         &self.org
     }
+
+    /// What lies there, in words.
+    pub fn words(&self) -> String {
+        match &self.kind {
+            RefKind::Index => "your organisation's list of clusters".to_owned(),
+            RefKind::PurgeList => "your organisation's list of pending purges".to_owned(),
+            RefKind::Credential(name) => format!("the credential of cluster “{name}”"),
+        }
+    }
 }
 
 impl fmt::Display for SecretRef {
