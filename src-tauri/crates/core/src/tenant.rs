@@ -4,7 +4,8 @@
 //! [`crate::signin`]), and its org is one that those claims carry. Nothing else in the program can make one, so an
 //! org can never arrive as an argument, a setting or a stored record.
 //!
-//! Deliberately absent: any constructor from strings outside tests.
+//! Deliberately absent: any constructor from strings outside tests (`for_tests`, behind the feature `test-support`, which
+//! no build of the application turns on).
 
 use std::fmt;
 
@@ -64,6 +65,13 @@ impl Tenant {
     /// Only [`crate::signin`] calls this, with values out of a verified id token.
     pub(crate) fn from_verified(org: Org, issuer: String, subject: String, display_name: String) -> Self {
         Self { org, issuer, subject, display_name }
+    }
+
+    /// A person that nobody verified, for tests.
+    #[cfg(any(test, feature = "test-support"))]
+    #[must_use]
+    pub fn for_tests(org: Org, subject: &str) -> Self {
+        Self::from_verified(org, "https://idp.test".into(), subject.into(), subject.into())
     }
 
     /// The organisation the person acts in.

@@ -6,6 +6,8 @@
 //! Deliberately absent: listing. The index is the list.
 
 mod error;
+#[cfg(any(test, feature = "test-support"))]
+pub mod memory;
 mod secret_ref;
 pub mod vault;
 mod wipe;

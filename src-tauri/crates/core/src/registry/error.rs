@@ -3,7 +3,9 @@
 //! Invariant: absent, forbidden, unreachable and broken stay four different answers, each with a code of its own.
 
 use super::{BoundRefused, ClusterName, Refusal};
-use crate::kms::KmsError;
+use crate::connect::ReadError;
+use crate::kms::{KmsError, SecretRef};
+use crate::kubeconfig::Refusals;
 
 /// Why the registry could not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +17,9 @@ pub enum RegistryError {
     /// A list of namespaces that bounds nothing.
     #[error(transparent)]
     Bound(#[from] BoundRefused),
+    /// The kubeconfig does not pass the gate.
+    #[error(transparent)]
+    Gate(#[from] Refusals),
     /// The KMS did not do its part.
     #[error("{doing}: {source}")]
     Kms {
@@ -23,37 +28,45 @@ pub enum RegistryError {
         /// What the KMS said.
         source: KmsError,
     },
-    /// The org's index cannot be read. It is never overwritten in this state.
-    #[error("your organisation's list of clusters is damaged ({what}) and was left as it is")]
-    IndexCorrupt {
+    /// The index or the list of pending purges cannot be read. It is never overwritten in this state.
+    #[error("{document} is damaged ({what}) and was left as it is")]
+    Corrupt {
+        /// Which document, in words.
+        document: String,
         /// Where and how.
         what: String,
     },
-    /// The org's index was written by a later version of this program.
-    #[error(
-        "your organisation's list of clusters was written by a newer version of Muster (format {found}, this one knows {known})"
-    )]
-    IndexNewer {
+    /// A document was written by a later version of this program. It is never overwritten.
+    #[error("{document} was written by a newer version of Muster (format {found}; this one knows {known})")]
+    Newer {
+        /// Which document, in words.
+        document: String,
         /// The format found.
         found: u64,
         /// The latest format known.
         known: u64,
     },
     /// The KMS answers with a state older than one it answered with before.
-    #[error("the KMS answers with an older state of {what} than it did before")]
+    #[error("the KMS answers with an older state of {document} than it did before")]
     Behind {
-        /// Of what.
-        what: String,
+        /// Which document, in words.
+        document: String,
     },
-    /// Other writers were faster, five times in a row.
-    #[error("{doing}: others kept changing your organisation's list of clusters at the same moment")]
+    /// Other writers were faster, every time.
+    #[error("others kept changing {document} at the same moment")]
     Contended {
-        /// What was under way.
-        doing: String,
+        /// Which document, in words.
+        document: String,
     },
     /// Somebody else is registering or removing the same cluster.
     #[error("somebody is registering or removing cluster “{cluster}” right now")]
     Busy {
+        /// The cluster.
+        cluster: ClusterName,
+    },
+    /// It took so long that somebody else may have taken over.
+    #[error("registering or removing cluster “{cluster}” took too long and was given up half-way")]
+    Interrupted {
         /// The cluster.
         cluster: ClusterName,
     },
@@ -64,67 +77,27 @@ pub enum RegistryError {
         cluster: ClusterName,
     },
     /// What is sealed for the cluster does not pass the gate.
-    #[error("the credential sealed for cluster “{cluster}” is refused: {why}")]
+    #[error("the credential sealed for cluster “{cluster}” is refused: {refusals}")]
     CredentialRefused {
         /// The cluster.
         cluster: ClusterName,
-        /// Why, in the gate's words.
-        why: String,
+        /// Everything that speaks against it.
+        refusals: Refusals,
     },
     /// The cluster did not prove itself with the credential at hand.
-    #[error("cluster “{cluster}” {failure}")]
+    #[error("cluster “{cluster}”: {failure}")]
     Cluster {
         /// The cluster.
         cluster: ClusterName,
-        /// How.
-        #[source]
-        failure: ClusterFailure,
+        /// How it failed.
+        failure: ReadError,
     },
-}
-
-/// How a cluster failed to answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClusterFailure {
-    /// It does not know the credential.
-    #[error("does not accept the credential")]
-    Unauthenticated,
-    /// It knows the credential and does not allow this.
-    #[error("does not allow this credential to {what}")]
-    Forbidden {
-        /// What was tried.
-        what: String,
-    },
-    /// Nobody answered, or not in time.
-    #[error("is unreachable: {why}")]
-    Unreachable {
-        /// Why.
-        why: String,
-    },
-    /// It answered in a way that cannot be used.
-    #[error("answered in a way that cannot be used: {what}")]
-    Failed {
-        /// What was wrong.
-        what: String,
-    },
-}
-
-impl ClusterFailure {
-    /// The stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Unauthenticated => "cluster_unauthenticated",
-            Self::Forbidden { .. } => "cluster_forbidden",
-            Self::Unreachable { .. } => "cluster_unreachable",
-            Self::Failed { .. } => "cluster_failed",
-        }
-    }
 }
 
 impl RegistryError {
-    pub(super) fn kms(doing: impl Into<String>) -> impl FnOnce(KmsError) -> Self {
-        let doing = doing.into();
-        move |source| Self::Kms { doing, source }
+    /// The KMS failed while this was done to that document.
+    pub(super) fn kms(verb: &str, at: &SecretRef, source: KmsError) -> Self {
+        Self::Kms { doing: format!("{verb} {}", at.words()), source }
     }
 
     /// The stable code.
@@ -132,12 +105,14 @@ impl RegistryError {
         match self {
             Self::Refused(refusal) => refusal.code(),
             Self::Bound(refused) => refused.code(),
+            Self::Gate(refusals) => refusals.0.first().map_or("kubeconfig_refused", |refusal| refusal.code()),
             Self::Kms { source, .. } => source.code(),
-            Self::IndexCorrupt { .. } => "index_corrupt",
-            Self::IndexNewer { .. } => "index_newer",
+            Self::Corrupt { .. } => "index_corrupt",
+            Self::Newer { .. } => "index_newer",
             Self::Behind { .. } => "kms_behind",
             Self::Contended { .. } => "index_contended",
             Self::Busy { .. } => "cluster_busy",
+            Self::Interrupted { .. } => "interrupted",
             Self::CredentialGone { .. } => "credential_gone",
             Self::CredentialRefused { .. } => "credential_refused",
             Self::Cluster { failure, .. } => failure.code(),
@@ -149,27 +124,19 @@ impl RegistryError {
         match self {
             Self::Refused(refusal) => refusal.hint(),
             Self::Bound(refused) => refused.hint(),
+            Self::Gate(refusals) => refusals.0.first().map_or("", |refusal| refusal.way_out()),
             Self::Kms { source, .. } => source.hint(),
-            Self::IndexCorrupt { .. } => "Ask who runs the KMS to restore an earlier version of it.",
-            Self::IndexNewer { .. } => "Update Muster.",
+            Self::Corrupt { .. } => "Ask who runs the KMS to restore an earlier version of it.",
+            Self::Newer { .. } => "Update Muster.",
             Self::Behind { .. } => {
                 "Try again in a moment. If the KMS was restored from a backup, sign out and in again."
             }
-            Self::Contended { .. } => "Try again.",
+            Self::Contended { .. } | Self::Interrupted { .. } => "Try again.",
             Self::Busy { .. } => "Wait for it to end, two minutes at most, and try again.",
             Self::CredentialGone { .. } | Self::CredentialRefused { .. } => {
                 "Register the cluster again with a current kubeconfig."
             }
-            Self::Cluster { failure, .. } => match failure {
-                ClusterFailure::Unauthenticated => "Fetch a current kubeconfig for it and register it again.",
-                ClusterFailure::Forbidden { .. } => {
-                    "Use a credential with this right, or bound the registration to its namespaces."
-                }
-                ClusterFailure::Unreachable { .. } => {
-                    "Check the network or VPN and the address, and try again."
-                }
-                ClusterFailure::Failed { .. } => "Check that the address is the API server itself.",
-            },
+            Self::Cluster { failure, .. } => failure.hint(),
         }
     }
 
@@ -177,8 +144,10 @@ impl RegistryError {
     pub fn retryable(&self) -> bool {
         match self {
             Self::Kms { source, .. } => source.retryable(),
-            Self::Behind { .. } | Self::Contended { .. } | Self::Busy { .. } => true,
-            Self::Cluster { failure, .. } => matches!(failure, ClusterFailure::Unreachable { .. }),
+            Self::Behind { .. } | Self::Contended { .. } | Self::Busy { .. } | Self::Interrupted { .. } => {
+                true
+            }
+            Self::Cluster { failure, .. } => failure.is_retryable(),
             _ => false,
         }
     }

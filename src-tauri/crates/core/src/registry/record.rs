@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ClusterName, NamespaceBound};
 use crate::kms::Version;
+use crate::kubeconfig::printable;
 use crate::tenant::Org;
 
 /// The provider of a registration that names none: "bring your own".
@@ -39,7 +40,7 @@ pub struct Record {
     pub org: Org,
     /// Who runs it (`eks`, `gke`, ...; [`DEFAULT_PROVIDER`] where nobody said).
     pub provider: String,
-    /// The API server's URL. Empty where the row has none.
+    /// The API server's URL, as the source stores it. Empty where the row has none.
     pub endpoint: String,
     /// What was counted when it was registered. `None` where the registration may not count: unknown, which is not 0.
     pub counts: Option<Counts>,
@@ -56,6 +57,17 @@ pub struct Record {
 }
 
 impl Record {
+    /// The API server as `host:port`, for people.
+    pub fn host_and_port(&self) -> String {
+        match url::Url::parse(&self.endpoint) {
+            Ok(url) => match (url.host_str(), url.port_or_known_default()) {
+                (Some(host), Some(port)) => format!("{host}:{port}"),
+                _ => printable(&self.endpoint),
+            },
+            Err(_) => printable(&self.endpoint),
+        }
+    }
+
     /// When it was registered last, where the row holds a time.
     pub fn registered_at(&self) -> Option<Timestamp> {
         self.registered.parse().ok()
@@ -147,8 +159,8 @@ impl Row {
         }
     }
 
-    /// The record that the row stands for, owned by the org whose index it was read from.
-    pub fn record(&self, org: &Org) -> Result<Record, RowFault> {
+    /// The name and the bound, or what is wrong with them.
+    pub fn key(&self) -> Result<(ClusterName, NamespaceBound), RowFault> {
         // A stored name is taken verbatim: blanks around it would make a row that no name reaches.
         let name = ClusterName::parse(&self.name).map_err(|_| RowFault::Name)?;
         if name.as_str() != self.name {
@@ -161,6 +173,12 @@ impl Row {
         } else {
             NamespaceBound::only(&self.namespaces).map_err(|_| RowFault::Namespaces)?
         };
+        Ok((name, bound))
+    }
+
+    /// The record that the row stands for, owned by the org whose index it was read from.
+    pub fn record(&self, org: &Org) -> Result<Record, RowFault> {
+        let (name, bound) = self.key()?;
         // A bounded registration cannot count nodes. The source drops the mark when it rewrites the index, so "bounded
         // and zero" means unknown as well.
         let unknown = self.counts_unknown || (!bound.is_whole_cluster() && self.nodes == 0);
@@ -192,5 +210,10 @@ impl Generation {
     /// The generation of a registration made now.
     pub fn new(registered: &str, rev: u64) -> Self {
         Self { registered: registered.to_owned(), rev: Some(format!("{rev:016x}")) }
+    }
+
+    /// When that registration was made.
+    pub fn registered(&self) -> &str {
+        &self.registered
     }
 }

@@ -1,0 +1,139 @@
+//! Deregistering a cluster, and finishing purges that did not come to their end.
+//!
+//! The order is the safety: an entry among the pending purges, then the row goes, then the credential, then the entry.
+//! Half-way means that the entry is still there; doing it again, by the same call or by [`Registry::retry_purges`],
+//! goes on from there.
+
+use super::index::{Index, Remove};
+use super::pending::{Finish, Lease, PendingPurge, PurgeList, Yield};
+use super::{ClusterName, Connect, Registry, RegistryError};
+use crate::kms::SecretRef;
+use crate::tenant::Tenant;
+
+/// The outcome of deregistering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deregistered {
+    /// The row is gone and every version of the credential is destroyed.
+    Removed,
+    /// There was no such cluster, and nothing of it left to purge.
+    WasAbsent,
+}
+
+/// The outcome of retrying the pending purges.
+#[derive(Debug, Default)]
+pub struct Purges {
+    /// Clusters whose credential is destroyed now.
+    pub purged: Vec<ClusterName>,
+    /// Clusters whose credential is still there, and why.
+    pub failed: Vec<(ClusterName, RegistryError)>,
+}
+
+impl<C: Connect> Registry<C> {
+    /// Takes a cluster out of the org's index and destroys its credential, in every version.
+    ///
+    /// # Errors
+    /// Where the row went and the purge failed, the purge stays pending and is told by [`Registry::pending_purges`].
+    pub async fn deregister(&self, tenant: &Tenant, name: &str) -> Result<Deregistered, RegistryError> {
+        self.ensure_open()?;
+        let Ok(name) = ClusterName::parse(name) else {
+            return Ok(Deregistered::WasAbsent);
+        };
+        let index_ref = SecretRef::index(tenant.org());
+        let registered = self.index(tenant).await?.has(&name);
+        if !registered && self.purge_list(tenant).await?.entry(&name).is_none() {
+            return Ok(Deregistered::WasAbsent);
+        }
+        let lease = self.take_lease(tenant, &name).await?;
+        let removed = match lease.check() {
+            Ok(()) => self.documents.update::<Index>(&index_ref, &Remove(&name)).await,
+            Err(error) => Err(error),
+        };
+        self.clients.forget(tenant.org(), &name);
+        if let Err(error) = removed {
+            // The row may be there or not; what is left to do depends on it.
+            let _ = self.settle(tenant, &lease).await;
+            return Err(error);
+        }
+        self.settle(tenant, &lease).await?;
+        self.ensure_open()?;
+        Ok(Deregistered::Removed)
+    }
+
+    /// Credentials that are still in the KMS although no row names their cluster, and that nobody is working on.
+    ///
+    /// # Errors
+    /// [`RegistryError`] where the two documents cannot be read.
+    pub async fn pending_purges(&self, tenant: &Tenant) -> Result<Vec<PendingPurge>, RegistryError> {
+        self.ensure_open()?;
+        // The list first: a registration that finishes in between then has its row already.
+        let list = self.purge_list(tenant).await?;
+        let index = self.index(tenant).await?;
+        self.ensure_open()?;
+        Ok(list.idle(self.clock.now()).filter(|pending| !index.has(&pending.name)).collect())
+    }
+
+    /// Finishes what is pending.
+    ///
+    /// # Errors
+    /// [`RegistryError`] where the list cannot be read; the fate of each single purge is in [`Purges`].
+    pub async fn retry_purges(&self, tenant: &Tenant) -> Result<Purges, RegistryError> {
+        self.ensure_open()?;
+        let idle: Vec<_> = self.purge_list(tenant).await?.idle(self.clock.now()).collect();
+        let mut outcome = Purges::default();
+        for PendingPurge { name, .. } in idle {
+            let settled = match self.take_lease(tenant, &name).await {
+                Ok(lease) => self.settle(tenant, &lease).await,
+                Err(error) => Err(error),
+            };
+            match settled {
+                Ok(Settled::Purged) => outcome.purged.push(name),
+                Ok(Settled::Void) => {}
+                Err(error) => outcome.failed.push((name, error)),
+            }
+            self.ensure_open()?;
+        }
+        Ok(outcome)
+    }
+
+    /// Brings an entry to its end, by what the index says: with a row it is void; without, the credential is purged.
+    /// Where that fails, the entry stays and others may go on at once.
+    pub(super) async fn settle(&self, tenant: &Tenant, lease: &Lease) -> Result<Settled, RegistryError> {
+        let at = SecretRef::purge_list(tenant.org());
+        let outcome = self.purge_unless_registered(tenant, lease).await;
+        match outcome {
+            Ok(settled) => self.documents.update(&at, &Finish(lease)).await.map(|_| settled),
+            Err(error) => {
+                let _ = self.documents.update(&at, &Yield { lease, now: self.clock.now() }).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn purge_unless_registered(
+        &self,
+        tenant: &Tenant,
+        lease: &Lease,
+    ) -> Result<Settled, RegistryError> {
+        if self.index(tenant).await?.has(&lease.name) {
+            return Ok(Settled::Void);
+        }
+        lease.check()?;
+        let credential = SecretRef::credential(tenant.org(), &lease.name);
+        self.kms
+            .purge(&credential)
+            .await
+            .map_err(|error| RegistryError::kms("purging", &credential, error))?;
+        Ok(Settled::Purged)
+    }
+
+    async fn purge_list(&self, tenant: &Tenant) -> Result<PurgeList, RegistryError> {
+        self.documents.load(&SecretRef::purge_list(tenant.org())).await
+    }
+}
+
+/// How an entry came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settled {
+    Purged,
+    Void,
+}
