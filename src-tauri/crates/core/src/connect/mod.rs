@@ -72,6 +72,12 @@ impl Dialer {
         }
     }
 
+    /// Where API servers and proxies may be.
+    #[must_use]
+    pub fn policy(&self) -> EndpointPolicy {
+        self.policy
+    }
+
     /// Looks names up elsewhere.
     #[must_use]
     pub fn with_resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {

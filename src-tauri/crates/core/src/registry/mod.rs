@@ -15,12 +15,13 @@
 //! Deliberately absent: a registration for another org, a client without a name, and anything on disk.
 //!
 //! Files: `name`, `namespaces`, `record`, `refusal`, `error` are the words; `index` and `pending` are the two shared
-//! documents and `documents` how they are changed; `proof`, `register`, `deregister`, `reach`, `clients`, `bound` are
+//! documents and `documents` how they are changed; `proof` and `dialing`, `register`, `deregister`, `reach`, `clients`, `bound` are
 //! what happens.
 
 mod bound;
 mod clients;
 mod deregister;
+mod dialing;
 mod documents;
 mod entropy;
 mod error;
@@ -51,6 +52,7 @@ pub use refusal::Refusal;
 pub use register::{RegisterStep, Registration};
 
 use crate::clock::Clock;
+use crate::connect::Dialer;
 use crate::kms::{Kms, SecretRef};
 use crate::tenant::Tenant;
 use clients::Clients;
@@ -58,7 +60,7 @@ use documents::Documents;
 use index::Index;
 
 /// The registry of one session: of one person in one org, over that org's KMS.
-pub struct Registry<C: Connect> {
+pub struct Registry<C: Connect = Dialer> {
     kms: Arc<dyn Kms>,
     connect: C,
     clock: Arc<dyn Clock>,
