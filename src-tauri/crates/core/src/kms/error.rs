@@ -136,6 +136,6 @@ impl KmsError {
 
     /// Whether a write that failed so may have been carried out all the same.
     pub fn may_have_been_applied(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Protocol { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Protocol { .. } | Self::Tls { .. })
     }
 }

@@ -35,6 +35,8 @@ pub enum Fault {
     Refuse(KmsError),
     /// It is carried out, and the caller is told this instead.
     LoseAnswer(KmsError),
+    /// The caller is told this, and a write is carried out only at [`MemoryStore::deliver_late`].
+    Late(KmsError),
     /// A read is answered from the state before the newest version.
     Lag,
     /// It waits until [`Pause::resume`], and is carried out then.
@@ -64,7 +66,8 @@ impl Pause {
         self.resumed.add_permits(1);
     }
 
-    async fn hold(&self) {
+    /// Waits here until [`Pause::resume`], and tells [`Pause::reached`].
+    pub async fn hold(&self) {
         self.reached.add_permits(1);
         let _ = self.resumed.acquire().await.map(tokio::sync::SemaphorePermit::forget);
     }
@@ -76,6 +79,31 @@ struct Inner {
     documents: BTreeMap<String, Vec<Vec<u8>>>,
     faults: VecDeque<(Verb, String, Fault)>,
     calls: Vec<(Verb, String)>,
+    late: Vec<Late>,
+}
+
+/// A write that is still on its way.
+enum Late {
+    Put(String, Vec<u8>, Expect),
+    Purge(String),
+}
+
+impl Inner {
+    fn put(&mut self, path: &str, value: &[u8], expect: Expect, cas: Cas) -> Result<Version, KmsError> {
+        let versions = self.documents.get(path).map(Vec::as_slice).unwrap_or_default();
+        let current = (!versions.is_empty()).then(|| version_of(versions, cas));
+        let wanted = match expect {
+            Expect::Absent => None,
+            Expect::Version(version) => Some(version),
+            Expect::Any => current,
+        };
+        if current != wanted {
+            return Err(KmsError::Conflict { current });
+        }
+        let versions = self.documents.entry(path.to_owned()).or_default();
+        versions.push(value.to_vec());
+        Ok(version_of(versions, cas))
+    }
 }
 
 /// The store behind the sessions of all orgs, as its operator sees it.
@@ -129,6 +157,21 @@ impl MemoryStore {
     /// Orders a fault for the next call of this kind. Several for the same kind come one after the other.
     pub fn fail_next(&self, verb: Verb, at: &SecretRef, fault: Fault) {
         self.lock().faults.push_back((verb, at.to_string(), fault));
+    }
+
+    /// Carries out what is still on its way.
+    pub fn deliver_late(&self) {
+        let mut inner = self.lock();
+        for late in std::mem::take(&mut inner.late) {
+            match late {
+                Late::Put(path, value, expect) => {
+                    let _ = inner.put(&path, &value, expect, self.caps.cas);
+                }
+                Late::Purge(path) => {
+                    inner.documents.remove(&path);
+                }
+            }
+        }
     }
 
     /// Every call so far.
@@ -230,29 +273,24 @@ impl Kms for MemoryKms {
             return Err(KmsError::TooLarge { size: value.len(), max });
         }
         let fault = self.store.begin(Verb::Put, at).await?;
-        let version = {
-            let mut inner = self.store.lock();
-            let versions = inner.documents.get(&at.to_string()).map(Vec::as_slice).unwrap_or_default();
-            let current = (!versions.is_empty()).then(|| version_of(versions, self.store.caps.cas));
-            let wanted = match expect {
-                Expect::Absent => None,
-                Expect::Version(version) => Some(version),
-                Expect::Any => current,
-            };
-            if current != wanted {
-                return Err(KmsError::Conflict { current });
-            }
-            let versions = inner.documents.entry(at.to_string()).or_default();
-            versions.push(value.to_vec());
-            version_of(versions, self.store.caps.cas)
-        };
+        let mut inner = self.store.lock();
+        if let Some(Fault::Late(error)) = fault {
+            inner.late.push(Late::Put(at.to_string(), value.to_vec(), expect));
+            return Err(error);
+        }
+        let version = inner.put(&at.to_string(), value, expect, self.store.caps.cas)?;
         told(fault, version)
     }
 
     async fn purge(&self, at: &SecretRef) -> Result<Purged, KmsError> {
         self.ensure_mine(at)?;
         let fault = self.store.begin(Verb::Purge, at).await?;
-        let before = self.store.lock().documents.remove(&at.to_string());
+        let mut inner = self.store.lock();
+        if let Some(Fault::Late(error)) = fault {
+            inner.late.push(Late::Purge(at.to_string()));
+            return Err(error);
+        }
+        let before = inner.documents.remove(&at.to_string());
         told(fault, if before.is_some() { Purged::Gone } else { Purged::WasAbsent })
     }
 

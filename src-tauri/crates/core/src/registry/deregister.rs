@@ -5,9 +5,10 @@
 //! goes on from there.
 
 use super::index::{Index, Remove};
-use super::pending::{Finish, Lease, PendingPurge, PurgeList, Yield};
+use super::pending::{Ended, Lease, PendingPurge, PurgeList, Purpose, Release};
+use super::register::is_unknown;
 use super::{ClusterName, Connect, Registry, RegistryError};
-use crate::kms::SecretRef;
+use crate::kms::{Purged, SecretRef};
 use crate::tenant::Tenant;
 
 /// The outcome of deregistering.
@@ -43,7 +44,7 @@ impl<C: Connect> Registry<C> {
         if !registered && self.purge_list(tenant).await?.entry(&name).is_none() {
             return Ok(Deregistered::WasAbsent);
         }
-        let lease = self.take_lease(tenant, &name).await?;
+        let lease = self.take_lease(tenant, &name, Purpose::Remove).await?;
         let removed = match lease.check() {
             Ok(()) => self.documents.update::<Index>(&index_ref, &Remove(&name)).await,
             Err(error) => Err(error),
@@ -54,9 +55,10 @@ impl<C: Connect> Registry<C> {
             let _ = self.settle(tenant, &lease).await;
             return Err(error);
         }
-        self.settle(tenant, &lease).await?;
+        let settled = self.settle(tenant, &lease).await?;
         self.ensure_open()?;
-        Ok(Deregistered::Removed)
+        let was_there = registered || settled != Settled::Purged(Purged::WasAbsent);
+        Ok(if was_there { Deregistered::Removed } else { Deregistered::WasAbsent })
     }
 
     /// Credentials that are still in the KMS although no row names their cluster, and that nobody is working on.
@@ -81,12 +83,12 @@ impl<C: Connect> Registry<C> {
         let idle: Vec<_> = self.purge_list(tenant).await?.idle(self.clock.now()).collect();
         let mut outcome = Purges::default();
         for PendingPurge { name, .. } in idle {
-            let settled = match self.take_lease(tenant, &name).await {
+            let settled = match self.take_lease(tenant, &name, Purpose::Remove).await {
                 Ok(lease) => self.settle(tenant, &lease).await,
                 Err(error) => Err(error),
             };
             match settled {
-                Ok(Settled::Purged) => outcome.purged.push(name),
+                Ok(Settled::Purged(_)) => outcome.purged.push(name),
                 Ok(Settled::Void) => {}
                 Err(error) => outcome.failed.push((name, error)),
             }
@@ -98,32 +100,38 @@ impl<C: Connect> Registry<C> {
     /// Brings an entry to its end, by what the index says: with a row it is void; without, the credential is purged.
     /// Where that fails, the entry stays and others may go on at once.
     pub(super) async fn settle(&self, tenant: &Tenant, lease: &Lease) -> Result<Settled, RegistryError> {
-        let at = SecretRef::purge_list(tenant.org());
-        let outcome = self.purge_unless_registered(tenant, lease).await;
-        match outcome {
-            Ok(settled) => self.documents.update(&at, &Finish(lease)).await.map(|_| settled),
+        let registered = match self.index(tenant).await {
+            Ok(index) => index.has(&lease.name),
             Err(error) => {
-                let _ = self.documents.update(&at, &Yield { lease, now: self.clock.now() }).await;
-                Err(error)
+                self.release(tenant, lease, Ended::Failed).await;
+                return Err(error);
             }
-        }
+        };
+        let purged = if registered { Ok(None) } else { self.purge(tenant, lease).await.map(Some) };
+        let (settled, ended) = match purged {
+            Ok(None) => (Settled::Void, Ended::Registered),
+            Ok(Some(purged)) => (Settled::Purged(purged), Ended::Purged),
+            Err(error) => {
+                let ended = if is_unknown(&error) { Ended::PurgeUnknown } else { Ended::Failed };
+                self.release(tenant, lease, ended).await;
+                return Err(error);
+            }
+        };
+        let release = Release { lease, ended, now: self.clock.now() };
+        self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await?;
+        Ok(settled)
     }
 
-    async fn purge_unless_registered(
-        &self,
-        tenant: &Tenant,
-        lease: &Lease,
-    ) -> Result<Settled, RegistryError> {
-        if self.index(tenant).await?.has(&lease.name) {
-            return Ok(Settled::Void);
-        }
+    /// Gives a lease back after a failure, as well as that goes: what cannot be given back runs out.
+    pub(super) async fn release(&self, tenant: &Tenant, lease: &Lease, ended: Ended) {
+        let release = Release { lease, ended, now: self.clock.now() };
+        let _ = self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await;
+    }
+
+    async fn purge(&self, tenant: &Tenant, lease: &Lease) -> Result<Purged, RegistryError> {
         lease.check()?;
         let credential = SecretRef::credential(tenant.org(), &lease.name);
-        self.kms
-            .purge(&credential)
-            .await
-            .map_err(|error| RegistryError::kms("purging", &credential, error))?;
-        Ok(Settled::Purged)
+        self.kms.purge(&credential).await.map_err(|error| RegistryError::kms("purging", &credential, error))
     }
 
     async fn purge_list(&self, tenant: &Tenant) -> Result<PurgeList, RegistryError> {
@@ -134,6 +142,6 @@ impl<C: Connect> Registry<C> {
 /// How an entry came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
-    Purged,
+    Purged(Purged),
     Void,
 }

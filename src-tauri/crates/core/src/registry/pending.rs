@@ -7,6 +7,10 @@
 //! take it over. Who takes over does not trust the entry but the index: with a row, the entry is void; without, the
 //! credential is purged.
 //!
+//! A request that was given up may still arrive. A seal that does would lie there without a row: the entry stays until
+//! none can arrive any more, even when a purge succeeded meanwhile. A purge that does would destroy what was sealed
+//! anew: until then the name cannot be registered.
+//!
 //! What remains is clocks: a desktop whose clock is ahead by more than the lease can take over work that is going on.
 //! The holder notices when it finishes, and says so instead of reporting success.
 
@@ -32,15 +36,34 @@ pub struct PendingPurge {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
     pub name: String,
     pub since: Timestamp,
-    /// Who works on it.
+    /// Who works on it; nobody where empty.
     pub holder: String,
-    /// Until when the holder is waited for.
+    /// Until when the holder is waited for, and the entry left alone by those who only clear up.
     pub until: Timestamp,
+    /// Until when a seal that was given up may still arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal_until: Option<Timestamp>,
+    /// Until when a purge that was given up may still arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    purge_until: Option<Timestamp>,
     #[serde(flatten)]
     others: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Entry {
+    /// Nobody works on it any more; others may go on, each as far as what may still arrive lets them.
+    fn let_go(&mut self, now: Timestamp) {
+        self.holder.clear();
+        self.until = self.arriving_until().map_or(now, |until| until.max(now));
+    }
+
+    fn arriving_until(&self) -> Option<Timestamp> {
+        self.seal_until.max(self.purge_until)
+    }
 }
 
 /// The list.
@@ -111,34 +134,46 @@ impl Lease {
     }
 }
 
+/// What a lease is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Register,
+    Remove,
+}
+
 /// Takes the lease, from nobody or from a holder that ran out of time.
 pub(super) struct Take<'a> {
     pub lease: &'a Lease,
+    pub purpose: Purpose,
     pub now: Timestamp,
 }
 
 impl Change<PurgeList> for Take<'_> {
     fn apply(&self, list: &mut PurgeList) -> Result<bool, RegistryError> {
         let Lease { name, holder, .. } = self.lease;
-        let found = list.entries.iter_mut().find(|entry| entry.name == name.as_str());
         let until = self.now.checked_add(LEASE).unwrap_or(Timestamp::MAX);
-        match found {
-            Some(entry) if entry.holder == *holder => return Ok(false),
-            Some(entry) if entry.until > self.now => {
-                return Err(RegistryError::Busy { cluster: name.clone() });
-            }
-            Some(entry) => {
-                entry.holder.clone_from(holder);
-                entry.until = until;
-            }
-            None => list.entries.push(Entry {
+        let Some(entry) = list.entries.iter_mut().find(|entry| entry.name == name.as_str()) else {
+            list.entries.push(Entry {
                 name: name.to_string(),
                 since: self.now,
                 holder: holder.clone(),
                 until,
+                seal_until: None,
+                purge_until: None,
                 others: serde_json::Map::new(),
-            }),
+            });
+            return Ok(true);
+        };
+        if entry.holder == *holder {
+            return Ok(false);
         }
+        let held = !entry.holder.is_empty() && entry.until > self.now;
+        let purge_may_arrive = entry.purge_until.is_some_and(|until| until > self.now);
+        if held || (purge_may_arrive && self.purpose == Purpose::Register) {
+            return Err(RegistryError::Busy { cluster: name.clone() });
+        }
+        entry.holder.clone_from(holder);
+        entry.until = until;
         Ok(true)
     }
 
@@ -147,45 +182,61 @@ impl Change<PurgeList> for Take<'_> {
     }
 }
 
-/// Takes the entry out: the work is done.
-pub(super) struct Finish<'a>(pub &'a Lease);
-
-impl Change<PurgeList> for Finish<'_> {
-    fn apply(&self, list: &mut PurgeList) -> Result<bool, RegistryError> {
-        let Lease { name, holder, .. } = self.0;
-        let before = list.entries.len();
-        list.entries.retain(|entry| entry.name != name.as_str() || entry.holder != *holder);
-        if list.entries.len() == before {
-            // Somebody took over, whatever they did or are about to do.
-            return Err(RegistryError::Interrupted { cluster: name.clone() });
-        }
-        Ok(true)
-    }
-
-    fn holds(&self, list: &PurgeList) -> bool {
-        !list.is_held_by(&self.0.name, &self.0.holder)
-    }
+/// How the work on an entry ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// There is a row: nothing is owed.
+    Registered,
+    /// The credential is purged. The entry stays for as long as something may still arrive.
+    Purged,
+    /// It failed; the entry stays.
+    Failed,
+    /// It failed, and the seal may still arrive.
+    SealUnknown,
+    /// It failed, and the purge may still arrive.
+    PurgeUnknown,
 }
 
-/// Leaves the entry and ends the lease: somebody may go on at once.
-pub(super) struct Yield<'a> {
+/// Gives the lease back.
+pub(super) struct Release<'a> {
     pub lease: &'a Lease,
+    pub ended: Ended,
     pub now: Timestamp,
 }
 
-impl Change<PurgeList> for Yield<'_> {
+impl Change<PurgeList> for Release<'_> {
     fn apply(&self, list: &mut PurgeList) -> Result<bool, RegistryError> {
         let Lease { name, holder, .. } = self.lease;
-        let mine = |entry: &&mut Entry| entry.name == name.as_str() && entry.holder == *holder;
-        match list.entries.iter_mut().find(mine) {
-            Some(entry) if entry.until > self.now => entry.until = self.now,
-            _ => return Ok(false),
+        let mine = |entry: &Entry| entry.name == name.as_str() && entry.holder == *holder;
+        let Some(at) = list.entries.iter().position(mine) else {
+            // Somebody took over, whatever they did or are about to do.
+            return Err(RegistryError::Interrupted { cluster: name.clone() });
+        };
+        let later = self.now.checked_add(LEASE).unwrap_or(Timestamp::MAX);
+        let entry = &mut list.entries[at];
+        let done = match self.ended {
+            Ended::Registered => true,
+            Ended::Purged => entry.arriving_until().is_none_or(|until| until <= self.now),
+            Ended::Failed => false,
+            Ended::SealUnknown => {
+                entry.seal_until = Some(later);
+                false
+            }
+            Ended::PurgeUnknown => {
+                entry.purge_until = Some(later);
+                false
+            }
+        };
+        if done {
+            list.entries.remove(at);
+        } else {
+            entry.let_go(self.now);
         }
         Ok(true)
     }
 
     fn holds(&self, list: &PurgeList) -> bool {
-        list.entry(&self.lease.name).is_none_or(|entry| entry.until <= self.now)
+        !list.is_held_by(&self.lease.name, &self.lease.holder)
     }
 }
 

@@ -87,9 +87,9 @@ pub(super) async fn prove(cluster: &impl Cluster, bound: &NamespaceBound) -> Res
             rest.await.ok().and_then(Result::ok)
         }
         NamespaceBound::Only(namespaces) => {
-            let asked = stream::iter(namespaces.iter().map(|namespace| cluster.prove_pods(namespace)))
-                .buffer_unordered(NAMESPACES_AT_ONCE)
-                .try_collect::<()>();
+            let questions: Vec<_> =
+                namespaces.iter().map(|namespace| cluster.prove_pods(namespace)).collect();
+            let asked = stream::iter(questions).buffer_unordered(NAMESPACES_AT_ONCE).try_collect::<()>();
             tokio::time::timeout_at(deadline, asked).await.map_err(|_| late())??;
             None
         }

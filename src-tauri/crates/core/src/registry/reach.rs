@@ -3,6 +3,7 @@
 //! Invariants: the record is fresh at each call while the client is kept; a client of an older registration is never
 //! kept for a newer one; a credential older than its row (a lagging replica) is waited out or told, never used.
 
+use super::documents::Documents;
 use super::record::Generation;
 use super::{Bound, ClusterName, Connect, NamespaceBound, Record, Registration, Registry, RegistryError};
 use crate::kms::{SecretRef, Versioned};
@@ -65,7 +66,7 @@ impl<C: Connect> Registry<C> {
 
     async fn credential(&self, tenant: &Tenant, record: &Record) -> Result<Versioned, RegistryError> {
         let at = SecretRef::credential(tenant.org(), &record.name);
-        for attempt in super::documents::Documents::tries() {
+        for attempt in Documents::tries() {
             self.documents.pause_before(attempt).await;
             let found = self.kms.get(&at).await.map_err(|error| RegistryError::kms("reading", &at, error))?;
             match found {
@@ -75,7 +76,7 @@ impl<C: Connect> Registry<C> {
                 Some(sealed) if record.sealed.is_some_and(|least| sealed.version < least) => {}
                 Some(sealed) => return Ok(sealed),
             }
-            if attempt + 1 == super::documents::Documents::tries().end {
+            if attempt + 1 == Documents::tries().end {
                 return Err(RegistryError::Behind { document: at.words() });
             }
         }

@@ -5,9 +5,9 @@
 //! taken out. Whatever step is the last that happens, a credential without a row has an entry, and the same call again
 //! finishes the work.
 
-use super::documents::Document;
+use super::documents::{Document, Documents};
 use super::index::{Index, Upsert};
-use super::pending::{Finish, Lease, Take};
+use super::pending::{Ended, Lease, Purpose, Release, Take};
 use super::proof::prove;
 use super::reach::is_empty;
 use super::record::{Generation, Row};
@@ -109,16 +109,25 @@ impl<C: Connect> Registry<C> {
         self.ensure_open()?;
 
         progress(RegisterStep::Sealing);
-        let lease = self.take_lease(tenant, &record.name).await?;
+        let lease = self.take_lease(tenant, &record.name, Purpose::Register).await?;
         let written = self.seal_and_index(tenant, &mut record, &admitted, &lease, progress).await;
         // Whatever happened, a client made from the old credential is over.
         self.clients.forget(tenant.org(), &record.name);
-        if let Err(error) = written {
-            // With no row, the credential must not stay; where that fails, the entry keeps it in sight.
-            let _ = self.settle(tenant, &lease).await;
-            return Err(error);
+        match written {
+            Ok(()) => {}
+            Err(Unfinished::Seal(error)) if is_unknown(&error) => {
+                self.release(tenant, &lease, Ended::SealUnknown).await;
+                return Err(error);
+            }
+            Err(Unfinished::Seal(error) | Unfinished::Index(error)) => {
+                // With no row, the credential must not stay; where that fails, the entry keeps it in sight.
+                let _ = self.settle(tenant, &lease).await;
+                return Err(error);
+            }
         }
-        let finished = self.documents.update(&SecretRef::purge_list(tenant.org()), &Finish(&lease)).await;
+        let now = self.clock.now();
+        let release = Release { lease: &lease, ended: Ended::Registered, now };
+        let finished = self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await;
         if let Err(interrupted @ RegistryError::Interrupted { .. }) = finished {
             return Err(interrupted);
         }
@@ -159,15 +168,18 @@ impl<C: Connect> Registry<C> {
         kubeconfig: &SafeKubeconfig,
         lease: &Lease,
         progress: &(dyn Fn(RegisterStep) + Send + Sync),
-    ) -> Result<(), RegistryError> {
-        lease.check()?;
-        record.sealed = Some(self.seal(tenant, &record.name, kubeconfig).await?);
+    ) -> Result<(), Unfinished> {
+        lease.check().map_err(Unfinished::Seal)?;
+        record.sealed = Some(self.seal(tenant, &record.name, kubeconfig).await.map_err(Unfinished::Seal)?);
         progress(RegisterStep::Indexing);
-        lease.check()?;
-        self.documents.update::<Index>(&SecretRef::index(tenant.org()), &Upsert(&Row::of(record))).await?;
-        Ok(())
+        lease.check().map_err(Unfinished::Index)?;
+        let row = Row::of(record);
+        let index = SecretRef::index(tenant.org());
+        self.documents.update::<Index>(&index, &Upsert(&row)).await.map(|_| ()).map_err(Unfinished::Index)
     }
 
+    /// Writes the credential over the version that is there now, so that a request of an earlier try that arrives late
+    /// cannot replace it.
     async fn seal(
         &self,
         tenant: &Tenant,
@@ -176,14 +188,23 @@ impl<C: Connect> Registry<C> {
     ) -> Result<Version, RegistryError> {
         let at = SecretRef::credential(tenant.org(), name);
         let text = kubeconfig.text().as_bytes();
-        match self.kms.put(&at, text, Expect::Any).await {
-            Ok(version) => Ok(version),
-            Err(lost) if lost.may_have_been_applied() => match self.kms.get(&at).await {
-                Ok(Some(found)) if found.bytes.as_slice() == text => Ok(found.version),
-                _ => Err(RegistryError::kms("writing", &at, lost)),
-            },
-            Err(error) => Err(RegistryError::kms("writing", &at, error)),
+        let failed = |error| RegistryError::kms("writing", &at, error);
+        let mut conflict = KmsError::Conflict { current: None };
+        for attempt in Documents::tries() {
+            self.documents.pause_before(attempt).await;
+            let found = self.kms.get(&at).await.map_err(|error| RegistryError::kms("reading", &at, error))?;
+            let expect = found.map_or(Expect::Absent, |found| Expect::Version(found.version));
+            match self.kms.put(&at, text, expect).await {
+                Ok(version) => return Ok(version),
+                Err(error @ KmsError::Conflict { .. }) => conflict = error,
+                Err(lost) if lost.may_have_been_applied() => match self.kms.get(&at).await {
+                    Ok(Some(found)) if found.bytes.as_slice() == text => return Ok(found.version),
+                    _ => return Err(failed(lost)),
+                },
+                Err(error) => return Err(failed(error)),
+            }
         }
+        Err(failed(conflict))
     }
 
     /// Becomes the one that works on this cluster's credential, waiting a little for whoever does so now.
@@ -191,13 +212,14 @@ impl<C: Connect> Registry<C> {
         &self,
         tenant: &Tenant,
         name: &ClusterName,
+        purpose: Purpose,
     ) -> Result<Lease, RegistryError> {
         let at = SecretRef::purge_list(tenant.org());
         let mut busy = None;
-        for attempt in super::documents::Documents::tries() {
+        for attempt in Documents::tries() {
             self.documents.pause_before(attempt).await;
             let lease = Lease::new(name.clone(), format!("{:016x}", self.entropy.next()));
-            match self.documents.update(&at, &Take { lease: &lease, now: self.clock.now() }).await {
+            match self.documents.update(&at, &Take { lease: &lease, purpose, now: self.clock.now() }).await {
                 Ok(_) => return Ok(lease),
                 Err(error @ RegistryError::Busy { .. }) => busy = Some(error),
                 Err(error) => return Err(error),
@@ -205,4 +227,15 @@ impl<C: Connect> Registry<C> {
         }
         Err(busy.unwrap_or_else(|| RegistryError::Busy { cluster: name.clone() }))
     }
+}
+
+/// At which write a registration failed.
+enum Unfinished {
+    Seal(RegistryError),
+    Index(RegistryError),
+}
+
+/// Whether a write to the KMS may have been carried out, or be carried out yet.
+pub(super) fn is_unknown(error: &RegistryError) -> bool {
+    matches!(error, RegistryError::Kms { source, .. } if source.may_have_been_applied())
 }
