@@ -140,7 +140,11 @@ async fn a_seal_that_arrives_after_it_was_given_up_is_purged() {
     let desk = Desk::new(&store, "acme", 1);
     store.fail_next(Verb::Put, &desk.credential_ref("prod"), Fault::Late(down()));
     assert_eq!(desk.register(&registration("prod", "t")).await.unwrap_err().code(), "kms_unavailable");
-    assert_eq!(desk.registry.deregister(&desk.tenant, "prod").await, Ok(Deregistered::WasAbsent), "so far it is");
+    assert_eq!(
+        desk.registry.deregister(&desk.tenant, "prod").await,
+        Ok(Deregistered::WasAbsent),
+        "so far it is"
+    );
     store.deliver_late();
     assert!(store.newest(&desk.credential_ref("prod")).is_some(), "a credential without a row");
     desk.clock.advance(120);

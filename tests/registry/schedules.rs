@@ -14,6 +14,11 @@ use crate::support::{Desk, HandClock, registration};
 const DESKS: usize = 3;
 const CLUSTERS: u8 = 2;
 
+/// How many schedules are tried; more of them by `MUSTER_SCHEDULES`.
+fn cases() -> u32 {
+    std::env::var("MUSTER_SCHEDULES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Register(u8),
@@ -82,7 +87,7 @@ async fn clear_up(store: &MemoryStore, desk: &Desk) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// All desktops work on the same clusters. In the end no credential is without a row, no row without a credential,
     /// and nothing is owed.

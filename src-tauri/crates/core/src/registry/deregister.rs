@@ -4,7 +4,7 @@
 //! Half-way means that the entry is still there; doing it again, by the same call or by [`Registry::retry_purges`],
 //! goes on from there.
 
-use super::index::{Index, Remove};
+use super::index::{Fence, Index, Remove};
 use super::pending::{Ended, Lease, PendingPurge, PurgeList, Purpose, Release};
 use super::register::is_unknown;
 use super::{ClusterName, Connect, Registry, RegistryError};
@@ -55,9 +55,9 @@ impl<C: Connect> Registry<C> {
             let _ = self.settle(tenant, &lease).await;
             return Err(error);
         }
-        let settled = self.settle(tenant, &lease).await?;
+        let purged = self.purge(tenant, &lease).await?;
         self.ensure_open()?;
-        let was_there = registered || settled != Settled::Purged(Purged::WasAbsent);
+        let was_there = registered || purged == Purged::Gone;
         Ok(if was_there { Deregistered::Removed } else { Deregistered::WasAbsent })
     }
 
@@ -88,7 +88,7 @@ impl<C: Connect> Registry<C> {
                 Err(error) => Err(error),
             };
             match settled {
-                Ok(Settled::Purged(_)) => outcome.purged.push(name),
+                Ok(Settled::Purged) => outcome.purged.push(name),
                 Ok(Settled::Void) => {}
                 Err(error) => outcome.failed.push((name, error)),
             }
@@ -100,38 +100,53 @@ impl<C: Connect> Registry<C> {
     /// Brings an entry to its end, by what the index says: with a row it is void; without, the credential is purged.
     /// Where that fails, the entry stays and others may go on at once.
     pub(super) async fn settle(&self, tenant: &Tenant, lease: &Lease) -> Result<Settled, RegistryError> {
-        let registered = match self.index(tenant).await {
-            Ok(index) => index.has(&lease.name),
+        let fence = Fence(&lease.name);
+        match self.documents.update::<Index>(&SecretRef::index(tenant.org()), &fence).await {
+            Ok(index) if index.has(&lease.name) => {
+                self.finish(tenant, lease, Ended::Registered).await?;
+                Ok(Settled::Void)
+            }
+            Ok(_) => self.purge(tenant, lease).await.map(|_| Settled::Purged),
             Err(error) => {
                 self.release(tenant, lease, Ended::Failed).await;
-                return Err(error);
+                Err(error)
             }
+        }
+    }
+
+    /// Purges the credential of a cluster that has no row, and ends the lease.
+    async fn purge(&self, tenant: &Tenant, lease: &Lease) -> Result<Purged, RegistryError> {
+        let credential = SecretRef::credential(tenant.org(), &lease.name);
+        let purged = match lease.check() {
+            Ok(()) => {
+                self.kms.purge(&credential).await.map_err(|e| RegistryError::kms("purging", &credential, e))
+            }
+            Err(late) => Err(late),
         };
-        let purged = if registered { Ok(None) } else { self.purge(tenant, lease).await.map(Some) };
-        let (settled, ended) = match purged {
-            Ok(None) => (Settled::Void, Ended::Registered),
-            Ok(Some(purged)) => (Settled::Purged(purged), Ended::Purged),
+        match purged {
+            Ok(purged) => self.finish(tenant, lease, Ended::Purged).await.map(|()| purged),
             Err(error) => {
                 let ended = if is_unknown(&error) { Ended::PurgeUnknown } else { Ended::Failed };
                 self.release(tenant, lease, ended).await;
-                return Err(error);
+                Err(error)
             }
-        };
+        }
+    }
+
+    /// Ends the lease. Whether that can be done is part of the outcome.
+    pub(super) async fn finish(
+        &self,
+        tenant: &Tenant,
+        lease: &Lease,
+        ended: Ended,
+    ) -> Result<(), RegistryError> {
         let release = Release { lease, ended, now: self.clock.now() };
-        self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await?;
-        Ok(settled)
+        self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await.map(|_| ())
     }
 
     /// Gives a lease back after a failure, as well as that goes: what cannot be given back runs out.
     pub(super) async fn release(&self, tenant: &Tenant, lease: &Lease, ended: Ended) {
-        let release = Release { lease, ended, now: self.clock.now() };
-        let _ = self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await;
-    }
-
-    async fn purge(&self, tenant: &Tenant, lease: &Lease) -> Result<Purged, RegistryError> {
-        lease.check()?;
-        let credential = SecretRef::credential(tenant.org(), &lease.name);
-        self.kms.purge(&credential).await.map_err(|error| RegistryError::kms("purging", &credential, error))
+        let _ = self.finish(tenant, lease, ended).await;
     }
 
     async fn purge_list(&self, tenant: &Tenant) -> Result<PurgeList, RegistryError> {
@@ -142,6 +157,6 @@ impl<C: Connect> Registry<C> {
 /// How an entry came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
-    Purged(Purged),
+    Purged,
     Void,
 }

@@ -118,16 +118,32 @@ impl Change<Index> for Upsert<'_> {
     }
 }
 
-/// The end of a registration.
+/// The end of a registration. Written even where there is no such row: after this write, one that is still on its way
+/// from an earlier try meets a conflict, so that the row cannot come back.
 pub(super) struct Remove<'a>(pub &'a ClusterName);
 
 impl Change<Index> for Remove<'_> {
     fn apply(&self, index: &mut Index) -> Result<bool, RegistryError> {
-        Ok(index.remove(self.0))
+        index.remove(self.0);
+        Ok(true)
     }
 
     fn holds(&self, index: &Index) -> bool {
         !index.has(self.0)
+    }
+}
+
+/// Makes sure that there is no row and none is on its way, or finds the one that there is.
+pub(super) struct Fence<'a>(pub &'a ClusterName);
+
+impl Change<Index> for Fence<'_> {
+    fn apply(&self, index: &mut Index) -> Result<bool, RegistryError> {
+        Ok(!index.has(self.0))
+    }
+
+    /// A fence cannot be seen: where its answer was lost, it is put up again.
+    fn holds(&self, index: &Index) -> bool {
+        index.has(self.0)
     }
 }
 

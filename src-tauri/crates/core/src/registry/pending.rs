@@ -8,8 +8,9 @@
 //! credential is purged.
 //!
 //! A request that was given up may still arrive. A seal that does would lie there without a row: the entry stays until
-//! none can arrive any more, even when a purge succeeded meanwhile. A purge that does would destroy what was sealed
-//! anew: until then the name cannot be registered.
+//! none can arrive any more, even when a registration or a purge succeeded meanwhile. A purge that does would destroy
+//! what was sealed anew, and a seal that does after a purge, when the KMS counts versions from one again, could replace
+//! it: until then the name cannot be registered.
 //!
 //! What remains is clocks: a desktop whose clock is ahead by more than the lease can take over work that is going on.
 //! The holder notices when it finishes, and says so instead of reporting success.
@@ -47,9 +48,9 @@ pub(super) struct Entry {
     /// Until when a seal that was given up may still arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seal_until: Option<Timestamp>,
-    /// Until when a purge that was given up may still arrive.
+    /// Until when something may still arrive that would harm a credential sealed now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    purge_until: Option<Timestamp>,
+    no_seal_until: Option<Timestamp>,
     #[serde(flatten)]
     others: serde_json::Map<String, serde_json::Value>,
 }
@@ -58,11 +59,12 @@ impl Entry {
     /// Nobody works on it any more; others may go on, each as far as what may still arrive lets them.
     fn let_go(&mut self, now: Timestamp) {
         self.holder.clear();
-        self.until = self.arriving_until().map_or(now, |until| until.max(now));
+        self.until = self.quiet_until(now);
     }
 
-    fn arriving_until(&self) -> Option<Timestamp> {
-        self.seal_until.max(self.purge_until)
+    /// When nothing can arrive any more.
+    fn quiet_until(&self, now: Timestamp) -> Timestamp {
+        self.seal_until.max(self.no_seal_until).map_or(now, |until| until.max(now))
     }
 }
 
@@ -159,7 +161,7 @@ impl Change<PurgeList> for Take<'_> {
                 holder: holder.clone(),
                 until,
                 seal_until: None,
-                purge_until: None,
+                no_seal_until: None,
                 others: serde_json::Map::new(),
             });
             return Ok(true);
@@ -168,8 +170,8 @@ impl Change<PurgeList> for Take<'_> {
             return Ok(false);
         }
         let held = !entry.holder.is_empty() && entry.until > self.now;
-        let purge_may_arrive = entry.purge_until.is_some_and(|until| until > self.now);
-        if held || (purge_may_arrive && self.purpose == Purpose::Register) {
+        let harmful = entry.no_seal_until.is_some_and(|until| until > self.now);
+        if held || (harmful && self.purpose == Purpose::Register) {
             return Err(RegistryError::Busy { cluster: name.clone() });
         }
         entry.holder.clone_from(holder);
@@ -185,7 +187,7 @@ impl Change<PurgeList> for Take<'_> {
 /// How the work on an entry ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// There is a row: nothing is owed.
+    /// There is a row: nothing is owed. The entry stays for as long as something may still arrive.
     Registered,
     /// The credential is purged. The entry stays for as long as something may still arrive.
     Purged,
@@ -214,20 +216,14 @@ impl Change<PurgeList> for Release<'_> {
         };
         let later = self.now.checked_add(LEASE).unwrap_or(Timestamp::MAX);
         let entry = &mut list.entries[at];
-        let done = match self.ended {
-            Ended::Registered => true,
-            Ended::Purged => entry.arriving_until().is_none_or(|until| until <= self.now),
-            Ended::Failed => false,
-            Ended::SealUnknown => {
-                entry.seal_until = Some(later);
-                false
-            }
-            Ended::PurgeUnknown => {
-                entry.purge_until = Some(later);
-                false
-            }
-        };
-        if done {
+        match self.ended {
+            Ended::Registered | Ended::Failed => {}
+            Ended::Purged => entry.no_seal_until = entry.no_seal_until.max(entry.seal_until),
+            Ended::SealUnknown => entry.seal_until = Some(later),
+            Ended::PurgeUnknown => entry.no_seal_until = Some(later),
+        }
+        let finished = matches!(self.ended, Ended::Registered | Ended::Purged);
+        if finished && entry.quiet_until(self.now) <= self.now {
             list.entries.remove(at);
         } else {
             entry.let_go(self.now);

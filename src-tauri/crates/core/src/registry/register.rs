@@ -7,7 +7,7 @@
 
 use super::documents::{Document, Documents};
 use super::index::{Index, Upsert};
-use super::pending::{Ended, Lease, Purpose, Release, Take};
+use super::pending::{Ended, Lease, Purpose, Take};
 use super::proof::prove;
 use super::reach::is_empty;
 use super::record::{Generation, Row};
@@ -125,9 +125,7 @@ impl<C: Connect> Registry<C> {
                 return Err(error);
             }
         }
-        let now = self.clock.now();
-        let release = Release { lease: &lease, ended: Ended::Registered, now };
-        let finished = self.documents.update(&SecretRef::purge_list(tenant.org()), &release).await;
+        let finished = self.finish(tenant, &lease, Ended::Registered).await;
         if let Err(interrupted @ RegistryError::Interrupted { .. }) = finished {
             return Err(interrupted);
         }
