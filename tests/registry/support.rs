@@ -111,8 +111,17 @@ impl Connect for Net {
     async fn client(&self, kubeconfig: &SafeKubeconfig) -> Result<FakeCluster, ConnectError> {
         let pause = {
             let mut wire = self.0.lock().unwrap();
-            let token =
-                kubeconfig.text().split("token: ").nth(1).unwrap().lines().next().unwrap().trim().to_owned();
+            let token = kubeconfig
+                .text()
+                .split("token: ")
+                .nth(1)
+                .unwrap()
+                .lines()
+                .next()
+                .unwrap()
+                .trim()
+                .trim_matches(['\'', '"'])
+                .to_owned();
             wire.dialled.push(token);
             wire.pause.take()
         };
