@@ -192,6 +192,15 @@ impl ClusterClient {
         self.object(response).await
     }
 
+    /// One object, as the bytes of its JSON.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub(crate) async fn get_bytes(&self, path: &ResourcePath) -> Result<Vec<u8>, ReadError> {
+        let response = self.send(Method::GET, path.as_str(), JSON, None).await?;
+        Body::new(&self.shared, response, OBJECT_LIMIT)?.collect().await
+    }
+
     /// One page of a list, to be read in pieces. `query` is already encoded; `limit` is in decompressed bytes.
     pub(crate) async fn open_list(
         &self,

@@ -35,7 +35,7 @@ impl Target {
             // URL parsing turned every spelling of an IPv4 address into one, where the scheme lets it.
             Host::Ipv4(address) => address.to_string(),
             Host::Ipv6(address) => address.to_string(),
-            Host::Domain(name) => name.trim_end_matches('.').to_owned(),
+            Host::Domain(name) => name.to_owned(),
         };
         Some(Self { host, port: url.port().unwrap_or(default_port) })
     }

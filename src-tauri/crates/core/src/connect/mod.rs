@@ -22,6 +22,7 @@ mod connector;
 mod error;
 mod material;
 mod path;
+mod read_error;
 mod resolve;
 #[cfg(test)]
 pub(crate) mod scripted;
@@ -35,8 +36,9 @@ use std::sync::Arc;
 pub use access::{AccessAnswer, AccessQuestion, Verb};
 pub use budgets::Budgets;
 pub use client::{ClusterClient, ServerVersion};
-pub use error::{ConnectError, ReadError, Stage};
+pub use error::{ConnectError, Stage};
 pub use path::{DraVersion, Resource, ResourcePath};
+pub use read_error::ReadError;
 pub use resolve::{Resolve, SystemResolver};
 
 use crate::clock::{Clock, SystemClock};

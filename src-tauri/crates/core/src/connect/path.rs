@@ -10,6 +10,8 @@ use crate::registry::Namespace;
 /// A served version of the `resource.k8s.io` group (dynamic resource allocation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DraVersion {
+    /// Taint rules of devices before 1.37; nothing else is read in it.
+    V1Alpha3,
     /// Kubernetes 1.32.
     V1Beta1,
     /// Kubernetes 1.33.
@@ -22,6 +24,7 @@ impl DraVersion {
     /// As it stands in a path.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::V1Alpha3 => "v1alpha3",
             Self::V1Beta1 => "v1beta1",
             Self::V1Beta2 => "v1beta2",
             Self::V1 => "v1",
@@ -44,8 +47,8 @@ pub enum Resource {
     ResourceClaims(DraVersion),
     /// Classes of devices.
     DeviceClasses(DraVersion),
-    /// Taints of devices, which left alpha after the rest and keep their own version.
-    DeviceTaintRules(&'static str),
+    /// Taints of devices, which left alpha after the rest and so have a version of their own.
+    DeviceTaintRules(DraVersion),
 }
 
 impl Resource {
@@ -86,10 +89,10 @@ impl Resource {
     fn root(self) -> String {
         match self {
             Self::Nodes | Self::Namespaces | Self::Pods => "/api/v1".into(),
-            Self::ResourceSlices(version) | Self::ResourceClaims(version) | Self::DeviceClasses(version) => {
-                format!("/apis/resource.k8s.io/{}", version.as_str())
-            }
-            Self::DeviceTaintRules(version) => format!("/apis/resource.k8s.io/{version}"),
+            Self::ResourceSlices(version)
+            | Self::ResourceClaims(version)
+            | Self::DeviceClasses(version)
+            | Self::DeviceTaintRules(version) => format!("/apis/resource.k8s.io/{}", version.as_str()),
         }
     }
 }
@@ -125,6 +128,11 @@ impl ResourcePath {
     /// One namespace object.
     pub(crate) fn namespace(name: &Namespace) -> Self {
         Self { path: format!("/api/v1/namespaces/{name}"), expected: "Namespace" }
+    }
+
+    /// The namespace `kube-system`, which every cluster has and whose UID stands for the cluster's.
+    pub(crate) fn kube_system() -> Self {
+        Self { path: "/api/v1/namespaces/kube-system".into(), expected: "Namespace" }
     }
 
     /// The server's version.

@@ -340,6 +340,8 @@ pub fn dialer(network: &Arc<Network>) -> Dialer {
 #[derive(Default)]
 pub struct Extra<'a> {
     pub cluster: &'a str,
+    /// Leaves the authority out, so that the operating system's count.
+    pub without_authority: bool,
     /// The user's lines; empty for the canary token.
     pub user: &'a str,
 }
@@ -352,11 +354,13 @@ pub fn kubeconfig(
     extra: &Extra<'_>,
 ) -> SafeKubeconfig {
     let ca = STANDARD.encode(authority.0.pem());
+    let ca =
+        if extra.without_authority { String::new() } else { format!("certificate-authority-data: {ca}") };
     let token = format!("token: {CANARY}");
     let user = if extra.user.is_empty() { &token } else { extra.user };
     let text = format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
-         clusters:\n- name: c\n  cluster:\n    server: {server}\n    certificate-authority-data: {ca}\n    {}\n\
+         clusters:\n- name: c\n  cluster:\n    server: {server}\n    {ca}\n    {}\n\
          users:\n- name: u\n  user:\n    {user}\n\
          contexts:\n- name: c\n  context: {{cluster: c, user: u}}\n",
         extra.cluster,

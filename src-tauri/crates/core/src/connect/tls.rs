@@ -50,12 +50,15 @@ pub fn settings(
         // "Dangerous" is rustls' word for any verifier set by hand; both above verify in full.
         .dangerous()
         .with_custom_certificate_verifier(verifier);
-    match identity {
+    let mut settings = match identity {
         Some(Identity { chain, key }) => builder
             .with_client_auth_cert(chain, key)
-            .map_err(|_| unusable("its client key cannot be used with its client certificate")),
-        None => Ok(builder.with_no_client_auth()),
-    }
+            .map_err(|_| unusable("its client key cannot be used with its client certificate"))?,
+        None => builder.with_no_client_auth(),
+    };
+    // Said openly, since some gateways speak HTTP/2 to whoever says nothing.
+    settings.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(settings)
 }
 
 struct VerifierClock(Arc<dyn Clock>);
@@ -160,7 +163,8 @@ fn plain_name(presented: &str) -> String {
 
 /// The name that a certificate has to carry.
 pub fn server_name(host: &str) -> Result<ServerName<'static>, ConnectError> {
-    ServerName::try_from(host.to_owned()).map_err(|_| ConnectError::Kubeconfig {
+    // A dot at the end keeps search domains out of the look-up; no certificate has one.
+    ServerName::try_from(host.trim_end_matches('.').to_owned()).map_err(|_| ConnectError::Kubeconfig {
         what: format!("“{}” is not a name that a certificate can carry", printable(host)),
     })
 }

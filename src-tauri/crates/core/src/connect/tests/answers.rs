@@ -176,6 +176,15 @@ async fn a_read_is_repeated_once_when_the_connection_was_already_dead() {
 }
 
 #[tokio::test]
+async fn a_question_is_not_repeated_when_the_connection_breaks() {
+    let (client, network) = client_of(|_| vec![Step::Close]).await;
+    let question =
+        AccessQuestion { verb: Verb::List, resource: Resource::Pods, subresource: None, namespace: None };
+    assert_eq!(client.access(&question).await.expect_err("closed").code(), "connection_broken");
+    assert_eq!(network.seen().len(), 1, "only a GET is sent twice");
+}
+
+#[tokio::test]
 async fn access_is_asked_of_the_cluster_and_its_no_is_a_no() {
     let (client, network) = client_of(|seen| {
         let allowed = seen.text.contains(r#""resource":"pods""#);

@@ -51,6 +51,21 @@ async fn an_authority_of_the_same_name_with_another_key_is_unknown_too() {
 }
 
 #[tokio::test]
+async fn without_an_authority_of_its_own_a_kubeconfig_trusts_whom_the_operating_system_trusts() {
+    let network = Network::new();
+    let theirs = Authority::new("someone-else");
+    network.serve("203.0.113.7:6443", theirs.server(&[HOST]), version);
+    let extra = Extra { without_authority: true, ..Extra::default() };
+    let safe = kubeconfig("https://kube.example:6443", &theirs, EndpointPolicy::Private, &extra);
+    match connect(&safe, &dialer(&network)).await {
+        Ok(client) => assert_eq!(connect_error(client.version().await).code(), "tls_unknown_ca"),
+        // A computer without any authority cannot dial at all.
+        Err(error) => assert_eq!(error.code(), "kubeconfig_unusable"),
+    }
+    assert!(network.seen().is_empty(), "the credential is not sent");
+}
+
+#[tokio::test]
 async fn a_certificate_for_other_names_says_which_names_it_has() {
     let authority = Authority::new("kube-ca");
     let tls = authority.server(&["other.example", "*.wild.example", "10.0.0.1"]);

@@ -98,6 +98,16 @@ async fn a_proxy_at_a_forbidden_address_is_never_dialled() {
 }
 
 #[tokio::test]
+async fn a_literal_proxy_outside_the_policy_is_refused_before_the_client_exists() {
+    let network = Network::new();
+    let authority = Authority::new("kube-ca");
+    let extra = Extra { cluster: "proxy-url: http://127.0.0.1:3128", ..Extra::default() };
+    // The gate of another deployment let it pass; this one's policy is tighter.
+    let safe = kubeconfig("https://kube.example:6443", &authority, EndpointPolicy::Any, &extra);
+    assert_eq!(connect(&safe, &dialer(&network)).await.expect_err("loopback").code(), "address_refused");
+}
+
+#[tokio::test]
 async fn a_proxy_that_refuses_is_named_and_not_gone_round() {
     for answer in [
         "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
