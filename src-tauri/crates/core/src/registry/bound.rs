@@ -83,5 +83,16 @@ impl<K> Bound<K> {
 }
 
 #[cfg(test)]
+impl<K> Bound<K> {
+    /// For tests of reads: a cluster `prod`, bounded to these namespaces; none of them means the whole cluster.
+    pub(crate) fn for_tests(client: K, namespaces: &[&str]) -> Self {
+        let row = serde_json::json!({"name": "prod", "namespaces": namespaces});
+        let row: super::record::Row = serde_json::from_value(row).expect("a row");
+        let org = crate::tenant::Org::parse("acme").expect("an org");
+        Self::new(row.record(&org).expect("a record"), client)
+    }
+}
+
+#[cfg(test)]
 #[path = "bound_tests.rs"]
 mod tests;
