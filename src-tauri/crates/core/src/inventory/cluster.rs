@@ -1,7 +1,8 @@
 //! The inventory of one cluster.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::dra::{self, SharedPool};
@@ -255,18 +256,15 @@ impl Accesses {
     }
 }
 
-type PodsByNode<'p> = HashMap<&'p str, Vec<&'p Pod>>;
+type PodsByNode<'p> = FxHashMap<&'p str, Vec<&'p Pod>>;
 
-/// Bound pods by node, each list ordered by namespace and name, so that the order of the input leaves no trace.
+/// Bound pods by node.
 fn pods_by_node(pods: &[Pod]) -> PodsByNode<'_> {
-    let mut by_node: PodsByNode<'_> = HashMap::new();
+    let mut by_node: PodsByNode<'_> = FxHashMap::default();
     for pod in pods {
         if let Some(node) = &pod.node {
             by_node.entry(node).or_default().push(pod);
         }
-    }
-    for pods in by_node.values_mut() {
-        pods.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
     }
     by_node
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::glob;
+use super::glob::Pattern;
 use super::input::{Condition, Node};
 
 /// What a condition means for the accelerators of its node.
@@ -23,7 +23,7 @@ pub enum Verdict {
 
 /// What a condition means for the accelerators of its node.
 pub fn verdict(condition: &Condition) -> Verdict {
-    match TABLE.condition.iter().find(|entry| glob::matches(&entry.kind, &condition.kind)) {
+    match TABLE.condition.iter().find(|entry| entry.kind.matches(&condition.kind)) {
         Some(entry) if *entry.bad == *condition.status => {
             if entry.soft {
                 Verdict::Soft
@@ -60,7 +60,7 @@ struct Table {
 #[derive(Deserialize)]
 struct Entry {
     #[serde(rename = "type")]
-    kind: String,
+    kind: Pattern,
     bad: String,
     #[serde(default)]
     soft: bool,

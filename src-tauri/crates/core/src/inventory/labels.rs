@@ -44,10 +44,16 @@ pub fn memory_mib(vendor: &str, node: &Node) -> Option<Labelled<i64>> {
     })
 }
 
-/// The vendors whose accelerators the labels promise.
-pub fn promised_vendors(node: &Node) -> Vec<&'static str> {
-    let mut vendors: Vec<&'static str> =
-        SOURCES.evidence.iter().filter_map(|source| source.promised_vendor(node)).collect();
+/// The vendors whose accelerators the labels promise, beyond those that the node advertises.
+pub fn promised_vendors(node: &Node, advertised: &[&str]) -> Vec<&'static str> {
+    let is_new = |vendor: &str| !advertised.contains(&vendor);
+    let mut vendors: Vec<&'static str> = SOURCES
+        .evidence
+        .iter()
+        .filter(|source| source.vendor.as_deref().is_none_or(is_new))
+        .filter_map(|source| source.promised_vendor(node))
+        .filter(|vendor| is_new(vendor))
+        .collect();
     vendors.sort_unstable();
     vendors.dedup();
     vendors
@@ -273,7 +279,7 @@ mod tests {
             ("karpenter.azure.com/sku-gpu-count", "1", "nvidia"),
             ("cloud.google.com/gke-tpu-accelerator", "tpu-v5p-slice", "google"),
         ] {
-            assert_eq!(promised_vendors(&node(&[(key, value)])), [vendor], "{key}={value}");
+            assert_eq!(promised_vendors(&node(&[(key, value)]), &[]), [vendor], "{key}={value}");
         }
         for (key, value) in [
             ("nvidia.com/gpu.present", "false"),
@@ -282,7 +288,7 @@ mod tests {
             ("feature.node.kubernetes.io/pci-8086.present", "true"),
             ("accelerator", "abacus"),
         ] {
-            assert!(promised_vendors(&node(&[(key, value)])).is_empty(), "{key}={value}");
+            assert!(promised_vendors(&node(&[(key, value)]), &[]).is_empty(), "{key}={value}");
         }
     }
 }

@@ -52,20 +52,28 @@ impl Load {
                 }
             }
         }
-        for pod in pods.filter(|pod| pod.hold() == Hold::Held) {
+        for pod in pods.filter(|pod| pod.sharing.is_some() && pod.hold() == Hold::Held) {
             load.attribute(pod);
+        }
+        // The order in which pods were listed leaves no trace.
+        for holders in load.held.iter_mut().map(|(_, held)| &mut held.holders) {
+            holders.sort_by(|a, b| (&a.namespace, &a.pods).cmp(&(&b.namespace, &b.pods)));
+            for sharers in holders.iter_mut().map(|holder| &mut holder.sharers) {
+                sharers.sort_by(|a, b| (&a.namespace, &a.pod).cmp(&(&b.namespace, &b.pod)));
+            }
         }
         load
     }
 
-    /// The resources that are held, in the order of first sight.
-    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Held)> {
-        self.held.iter().map(|(resource, held)| (resource, held))
+    /// The resources that are held.
+    pub fn resources(&self) -> impl Iterator<Item = &Name> {
+        self.held.iter().map(|(resource, _)| resource)
     }
 
-    /// What is held of a resource.
-    pub fn get(&self, resource: &str) -> Option<&Held> {
-        self.held.iter().find(|(name, _)| *name == resource).map(|(_, held)| held)
+    /// What is held of a resource. It is taken out: a second call finds nothing held.
+    pub fn take(&mut self, resource: &str) -> Held {
+        let held = self.held.iter_mut().find(|(name, _)| *name == *resource);
+        held.map(|(_, held)| std::mem::take(held)).unwrap_or_default()
     }
 
     fn entry(&mut self, resource: &Name) -> &mut Held {
@@ -83,7 +91,9 @@ impl Load {
         };
         for group in &sharing.groups {
             let reservations = self.held.iter_mut().flat_map(|(_, held)| &mut held.holders);
-            if let Some(holder) = reservations.into_iter().find(|holder| holder.reserves(group)) {
+            if let Some(holder) =
+                reservations.filter(|holder| holder.reserves(group)).min_by_key(|holder| holder.key())
+            {
                 holder.sharers.push(Sharer {
                     namespace: pod.namespace.clone(),
                     pod: pod.name.clone(),
@@ -144,6 +154,10 @@ impl Holder {
                 })
                 .collect(),
         }
+    }
+
+    fn key(&self) -> (Name, Vec<Name>) {
+        (self.namespace.clone(), self.pods.clone())
     }
 
     fn reserves(&self, group: &Name) -> bool {

@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::glob;
+use super::glob::Pattern;
 
 /// How the devices of a row are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -99,7 +100,7 @@ pub fn driver(name: &str) -> Option<DeviceName<'static>> {
     if let Some(driver) = tables.driver.iter().find(|driver| driver.name == name) {
         return Some(DeviceName::of(Some(&driver.vendor), driver.kind));
     }
-    let other = tables.dra.not_accelerators.iter().any(|pattern| glob::matches(pattern, name));
+    let other = tables.dra.not_accelerators.iter().any(|pattern| pattern.matches(name));
     (!other).then_some(DeviceName::of(None, Kind::Unclassified))
 }
 
@@ -171,20 +172,20 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse().unwrap_or_def
 
 #[derive(Default, Deserialize)]
 struct Tables {
-    other: Vec<String>,
-    dimension: Vec<String>,
+    other: Vec<Pattern>,
+    dimension: Vec<Pattern>,
     domains: HashMap<String, String>,
     device: Vec<DeviceEntry>,
     dra: DraEntries,
     driver: Vec<DriverEntry>,
-    /// Entries without a pattern, by name: what a name means most of the time.
+    /// Devices that are named exactly: what a name is most of the time.
     #[serde(skip)]
-    by_name: HashMap<String, usize>,
+    by_name: FxHashMap<String, usize>,
 }
 
 #[derive(Deserialize)]
 struct DeviceEntry {
-    name: String,
+    name: Pattern,
     vendor: String,
     kind: Kind,
     cards: Option<String>,
@@ -193,7 +194,7 @@ struct DeviceEntry {
 
 #[derive(Default, Deserialize)]
 struct DraEntries {
-    not_accelerators: Vec<String>,
+    not_accelerators: Vec<Pattern>,
     mode_taints: Vec<String>,
 }
 
@@ -207,13 +208,12 @@ struct DriverEntry {
 impl Tables {
     fn parse() -> Result<Self, toml::de::Error> {
         let mut tables: Self = toml::from_str(include_str!("data/resources.toml"))?;
-        tables.by_name = tables
+        let exact = tables
             .device
             .iter()
             .enumerate()
-            .filter(|(_, device)| !device.name.contains('*'))
-            .map(|(index, device)| (device.name.clone(), index))
-            .collect();
+            .filter_map(|(at, device)| Some((device.name.exact()?.to_owned(), at)));
+        tables.by_name = exact.collect();
         Ok(tables)
     }
 
@@ -222,20 +222,20 @@ impl Tables {
     }
 
     fn by_pattern(&'static self, name: &str) -> Class<'static> {
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| glob::matches(pattern, name));
+        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(name));
         if any(&self.other) {
             return Class::Other;
         }
         if any(&self.dimension) {
             return Class::Dimension;
         }
-        if let Some(device) = self.device.iter().find(|device| glob::matches(&device.name, name)) {
+        if let Some(device) = self.device.iter().find(|device| device.name.matches(name)) {
             return Class::Device(device.meaning());
         }
         let (domain, rest) = name.split_once('/').unwrap_or(("", name));
         let vendor = self.domains.get(domain).map(String::as_str);
-        let class = domain == "deviceclass.resource.kubernetes.io" && driver(rest).is_some();
-        if vendor.is_some() || rest.contains("gpu") || rest == "npu" || class {
+        let is_class = domain == "deviceclass.resource.kubernetes.io" && driver(rest).is_some();
+        if vendor.is_some() || rest.contains("gpu") || rest == "npu" || is_class {
             return Class::Device(DeviceName::of(vendor, Kind::Unclassified));
         }
         Class::Other
@@ -264,16 +264,18 @@ mod tests {
 
     #[test]
     fn the_table_is_readable_and_its_patterns_are_lower_case() {
-        let tables = Tables::parse().expect("data/resources.toml is valid");
-        for pattern in tables.other.iter().chain(&tables.dimension) {
-            assert_eq!(*pattern, pattern.to_ascii_lowercase(), "patterns meet names in lower case");
-        }
-        for device in tables.device.iter().filter(|device| device.name.contains('*')) {
-            assert_eq!(device.name, device.name.to_ascii_lowercase(), "patterns meet names in lower case");
-        }
-        for device in &tables.device {
-            let known = kind(&device.name.replace('*', "1")).map(|(_, kind)| kind);
-            assert_eq!(known, Some(device.kind), "{} is shadowed by another entry", device.name);
+        assert_eq!(Tables::parse().err().map(|error| error.to_string()), None);
+        let text = include_str!("data/resources.toml");
+        for quoted in text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .flat_map(|line| line.split('"').skip(1).step_by(2))
+        {
+            let is_pattern = quoted.contains('*') || text.contains(&format!("  \"{quoted}\""));
+            assert!(
+                !is_pattern || quoted == quoted.to_ascii_lowercase(),
+                "{quoted} meets names in lower case"
+            );
         }
     }
 

@@ -13,7 +13,7 @@ use super::plugin;
 use super::pool::{Pool, Source};
 use super::provider;
 use super::topology::Topology;
-use super::warnings::{Severity, Warning};
+use super::warnings::{self, Severity, Warning};
 
 /// Pods that the kubelet rejected on one node, from which on something is wrong with its devices
 /// (pytorch/ci-infra#1058: a dead card can leave a node ready, with full allocatable, rejecting every pod).
@@ -91,7 +91,8 @@ pub fn node_inventory<'p>(
     let mut notes = Vec::new();
     let provider = provider::provider(node);
     let load = pods.map(Load::of);
-    let mut pools = plugin::pools(node, provider, load.as_ref(), &mut notes);
+    let rejected = load.as_ref().map_or(0, |load| load.rejected);
+    let mut pools = plugin::pools(node, provider, load, &mut notes);
     count_cards_once(&mut pools, dra, node, &mut notes);
 
     let is_virtual = provider::is_virtual(node);
@@ -103,7 +104,12 @@ pub fn node_inventory<'p>(
         pool.judge(&unusable);
     }
     note_labels(node, &pools, &mut notes);
-    note_state(node, &pools, is_virtual, load.as_ref(), &mut notes);
+    note_state(node, &pools, is_virtual, &mut notes);
+    if !pools.is_empty() && rejected >= REJECTIONS {
+        let text = "The kubelet rejects pods that the scheduler bound here: a device may be dead.";
+        notes.push(Warning::of_node(&node.name, "pods-rejected", Severity::Error, text));
+    }
+    warnings::settle(&mut notes);
     let owned = |text: Option<&str>| text.map(Name::from);
     NodeInventory {
         name: node.name.clone(),
@@ -189,15 +195,11 @@ fn hyperpod_health(node: &Node) -> Option<&str> {
 
 fn note_labels(node: &Node, pools: &[Pool], notes: &mut Vec<Warning>) {
     let advertised: Vec<&str> = pools.iter().filter_map(|pool| pool.vendor).collect();
-    for vendor in labels::promised_vendors(node) {
-        if !advertised.contains(&vendor) {
-            notes.push(Warning::of_node(
-                &node.name,
-                "labelled-but-no-resource",
-                Severity::Warning,
-                format!("Labels promise {vendor} accelerators and none is advertised: driver or device plugin is not up."),
-            ));
-        }
+    for vendor in labels::promised_vendors(node, &advertised) {
+        let text = format!(
+            "Labels promise {vendor} accelerators and none is advertised: driver or device plugin is not up."
+        );
+        notes.push(Warning::of_node(&node.name, "labelled-but-no-resource", Severity::Warning, text));
     }
     let mut vendors: Vec<&str> =
         pools.iter().filter(|pool| pool.is_classified()).filter_map(|pool| pool.vendor).collect();
@@ -209,7 +211,7 @@ fn note_labels(node: &Node, pools: &[Pool], notes: &mut Vec<Warning>) {
     }
 }
 
-fn note_state(node: &Node, pools: &[Pool], is_virtual: bool, load: Option<&Load>, notes: &mut Vec<Warning>) {
+fn note_state(node: &Node, pools: &[Pool], is_virtual: bool, notes: &mut Vec<Warning>) {
     let mut note =
         |code: String, severity, text: String| notes.push(Warning::of_node(&node.name, code, severity, text));
     if !node.faults.fields().is_empty() {
@@ -262,13 +264,6 @@ fn note_state(node: &Node, pools: &[Pool], is_virtual: bool, load: Option<&Load>
     }
     if node.labels.get("nvidia.com/mig.config.state") == Some("failed") {
         note("mig-config-failed".into(), Severity::Error, "The last change of the MIG layout failed.".into());
-    }
-    if load.is_some_and(|load| load.rejected >= REJECTIONS) {
-        note(
-            "pods-rejected".into(),
-            Severity::Error,
-            "The kubelet rejects pods that the scheduler bound here: a device may be dead.".into(),
-        );
     }
 }
 

@@ -19,6 +19,9 @@ const PLAIN: &str = "nvidia.com/gpu";
 
 /// Sets the cards of NVIDIA's pools on one node.
 pub fn settle(pools: &mut [Pool], node: &Node, notes: &mut Vec<Warning>) {
+    if !pools.iter().any(|pool| pool.vendor == Some("nvidia")) {
+        return;
+    }
     let facts = Facts::of(&node.labels);
     let is_cut = pools.iter().any(|pool| pool.kind == Kind::Mig || is_shared_mig(pool));
     for pool in pools.iter_mut().filter(|pool| pool.vendor == Some("nvidia")) {

@@ -24,12 +24,15 @@ const PLAUSIBLE: i64 = 1024;
 pub fn pools(
     node: &Node,
     provider: Option<&str>,
-    load: Option<&Load>,
+    mut load: Option<Load>,
     notes: &mut Vec<Warning>,
 ) -> Vec<Pool> {
-    let mut pools: Vec<Pool> = resource_names(node, load)
+    let mut pools: Vec<Pool> = resource_names(node, load.as_ref())
         .into_iter()
-        .filter_map(|name| pool(node, &name, names::device(&name)?, load, notes))
+        .filter_map(|name| {
+            let held = load.as_mut().map(|load| load.take(&name));
+            pool(node, &name, names::device(&name)?, held, notes)
+        })
         .collect();
     merge_aliases(&mut pools);
     for pool in &mut pools {
@@ -45,93 +48,112 @@ pub fn pools(
 fn resource_names(node: &Node, load: Option<&Load>) -> Vec<Name> {
     let maps = [node.capacity.as_ref(), node.allocatable.as_ref()];
     let advertised = maps.into_iter().flatten().flat_map(Resources::iter).map(|(name, _)| name);
-    let held = load.into_iter().flat_map(Load::iter).map(|(name, _)| name);
+    let held = load.into_iter().flat_map(Load::resources);
     let mut names: Vec<Name> = advertised.chain(held).cloned().collect();
     names.sort();
     names.dedup();
     names
 }
 
+/// What the node's status says about one name.
+struct Status {
+    capacity: Count,
+    allocatable: Count,
+    /// There is no allocatable map beside the capacity map.
+    is_defaulted: bool,
+}
+
+impl Status {
+    fn of(node: &Node, name: &Name) -> Self {
+        let count = |map: &Resources| map.get(name).unwrap_or(Count::ZERO);
+        let unknown = Count { units: None, flaw: None };
+        let (capacity, allocatable) = match (&node.capacity, &node.allocatable) {
+            (Some(capacity), Some(allocatable)) => (count(capacity), count(allocatable)),
+            (Some(only), None) | (None, Some(only)) => (count(only), count(only)),
+            (None, None) => (unknown, unknown),
+        };
+        Self { capacity, allocatable, is_defaulted: node.capacity.is_some() && node.allocatable.is_none() }
+    }
+
+    fn flaws(&self) -> impl Iterator<Item = Flaw> {
+        self.capacity.flaw.into_iter().chain(self.allocatable.flaw)
+    }
+
+    fn is_above_zero(&self) -> bool {
+        [self.capacity, self.allocatable].iter().any(|count| count.units.is_some_and(|units| units > 0))
+    }
+
+    /// A node in transition may say less capacity than allocatable: its size is then the larger (skypilot#10395).
+    fn size(&self) -> Option<i64> {
+        let (known, healthy) = self.capacity.units.zip(self.allocatable.units).unzip();
+        known.max(healthy).or(self.capacity.units)
+    }
+}
+
 fn pool(
     node: &Node,
     name: &Name,
     device: DeviceName<'_>,
-    load: Option<&Load>,
+    held: Option<Held>,
     notes: &mut Vec<Warning>,
 ) -> Option<Pool> {
-    let of = |map: &Resources| map.get(name).unwrap_or(Count::ZERO);
-    let unknown = Count { units: None, flaw: None };
-    let (capacity, allocatable) = match (&node.capacity, &node.allocatable) {
-        (Some(capacity), Some(allocatable)) => (of(capacity), of(allocatable)),
-        (Some(only), None) | (None, Some(only)) => (of(only), of(only)),
-        (None, None) => (unknown, unknown),
-    };
-    let nothing = Held::default();
-    let held = load.map(|load| load.get(name).unwrap_or(&nothing));
-    let flaws: Vec<Flaw> = capacity.flaw.into_iter().chain(allocatable.flaw).collect();
-    let requested = held.map(|held| held.units);
-    let is_held = requested.is_some_and(|units| units != Some(0));
-    let is_advertised =
-        [capacity.units, allocatable.units].iter().any(|units| units.is_some_and(|units| units > 0));
-    let is_shown = is_held || is_advertised || (!flaws.is_empty() && device.kind != Kind::Unclassified);
-    if !is_shown {
+    let status = Status::of(node, name);
+    let is_classified = device.kind != Kind::Unclassified;
+    let is_held = held.as_ref().is_some_and(|held| held.units != Some(0));
+    let is_flawed = is_classified && status.flaws().next().is_some();
+    if !(is_held || status.is_above_zero() || is_flawed) {
         return None;
     }
-    let note = |notes: &mut Vec<Warning>, code, severity, text: &str| {
-        notes.push(Warning::of_node(&node.name, code, severity, text).about(name));
-    };
-    for flaw in flaws.iter().chain(held.into_iter().flat_map(|held| &held.flaws)) {
-        let (code, severity, text) = warnings::of_flaw(*flaw);
-        note(notes, code, severity, text);
-    }
-    if device.kind == Kind::Unclassified {
-        note(
-            notes,
-            "unclassified-resource",
-            Severity::Info,
-            "No table knows this name. It is shown, and left out of the cards.",
-        );
-    }
-    if node.capacity.is_some() && node.allocatable.is_none() {
-        note(
-            notes,
-            "allocatable-missing",
-            Severity::Info,
-            "The node does not say what is allocatable; that is its capacity, by the default of the API.",
-        );
-    }
-    let mut size = capacity.units;
-    if let (Some(known), Some(healthy)) = (capacity.units, allocatable.units)
-        && healthy > known
-    {
-        size = Some(healthy);
-        note(
-            notes,
-            "allocatable-above-capacity",
-            Severity::Warning,
-            &format!(
-                "The node says capacity {known} and allocatable {healthy}; the larger one is taken as its size."
-            ),
-        );
-    }
-    if device.kind != Kind::Unclassified && size.max(allocatable.units).is_some_and(|units| units > PLAUSIBLE)
-    {
-        note(notes, "quantity-implausible", Severity::Warning, "More devices than one node can have.");
-    }
+    let flaws: Vec<Flaw> =
+        status.flaws().chain(held.iter().flat_map(|held| held.flaws.iter().copied())).collect();
+    note_status(node, name, &status, flaws, is_classified, notes);
 
-    let requested = requested.flatten();
     let mut pool = Pool::new(device.vendor, device.kind, name.clone(), Source::DevicePlugin);
     pool.profile = device.profile.map(Name::from);
-    pool.units = Units {
-        capacity: size,
-        allocatable: allocatable.units,
-        requested,
-        free: allocatable.units.zip(requested).map(|(healthy, held)| healthy.saturating_sub(held).max(0)),
-        usable_free: None,
-    };
-    pool.reclaimable = held.map(|held| held.reclaimable);
-    pool.holders = held.map(|held| held.holders.clone());
+    pool.units.capacity = status.size();
+    pool.units.allocatable = status.allocatable.units;
+    pool.units.requested = held.as_ref().and_then(|held| held.units);
+    pool.settle_free();
+    pool.reclaimable = held.as_ref().map(|held| held.reclaimable);
+    pool.holders = held.map(|held| held.holders);
     Some(pool)
+}
+
+fn note_status(
+    node: &Node,
+    name: &Name,
+    status: &Status,
+    flaws: Vec<Flaw>,
+    is_classified: bool,
+    notes: &mut Vec<Warning>,
+) {
+    let mut note = |code: &'static str, severity, text: &str| {
+        notes.push(Warning::of_node(&node.name, code, severity, text).about(name));
+    };
+    for flaw in flaws {
+        let (code, severity, text) = warnings::of_flaw(flaw);
+        note(code, severity, text);
+    }
+    if !is_classified {
+        let text = "No table knows this name. It is shown, and left out of the cards.";
+        note("unclassified-resource", Severity::Info, text);
+    }
+    if status.is_defaulted {
+        let text =
+            "The node does not say what is allocatable; that is its capacity, by the default of the API.";
+        note("allocatable-missing", Severity::Info, text);
+    }
+    if let (Some(known), Some(healthy)) = (status.capacity.units, status.allocatable.units)
+        && healthy > known
+    {
+        let text = format!(
+            "The node says capacity {known} and allocatable {healthy}; the larger is taken as its size."
+        );
+        note("allocatable-above-capacity", Severity::Warning, &text);
+    }
+    if is_classified && status.size().is_some_and(|units| units > PLAUSIBLE) {
+        note("quantity-implausible", Severity::Warning, "More devices than one node can have.");
+    }
 }
 
 /// Folds a second name of the same devices into the first: Neuron's plugin counts its chips under two names at once.
@@ -150,14 +172,17 @@ fn merge_aliases(pools: &mut Vec<Pool>) {
 }
 
 impl Pool {
+    /// Free is what is healthy and not held. When a held card fails, more is held than is healthy: the scheduler agrees
+    /// that nothing is free then, even where a healthy card is idle (k8s#92592).
+    fn settle_free(&mut self) {
+        let known = self.units.allocatable.zip(self.units.requested);
+        self.units.free = known.map(|(healthy, held)| healthy.saturating_sub(held).max(0));
+    }
+
     fn absorb(&mut self, alias: Self) {
         let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
         self.units.requested = sum(self.units.requested, alias.units.requested);
-        self.units.free = self
-            .units
-            .allocatable
-            .zip(self.units.requested)
-            .map(|(healthy, held)| healthy.saturating_sub(held).max(0));
+        self.settle_free();
         self.reclaimable = sum(self.reclaimable, alias.reclaimable);
         if let (Some(holders), Some(more)) = (&mut self.holders, alias.holders) {
             holders.extend(more);

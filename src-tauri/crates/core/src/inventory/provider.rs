@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::glob;
+use super::glob::Pattern;
 use super::input::{Labels, Node};
 
 const REGION: [&str; 2] = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
@@ -79,7 +79,7 @@ struct LabelEntry {
 
 #[derive(Deserialize)]
 struct TypeEntry {
-    pattern: String,
+    pattern: Pattern,
     provider: String,
 }
 
@@ -109,7 +109,7 @@ impl Table {
     }
 
     fn by_instance_type(&'static self, name: &str) -> Option<&'static str> {
-        let entry = self.instance_type.iter().find(|entry| glob::matches(&entry.pattern, name))?;
+        let entry = self.instance_type.iter().find(|entry| entry.pattern.matches(name))?;
         Some(&entry.provider)
     }
 }

@@ -1,5 +1,8 @@
 //! The two kinds of string-keyed maps of a row: labels (and annotations) and resource counts.
 
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
 use serde::de::{MapAccess, SeqAccess};
 
 use super::lenient::{Keep, Shape, Table};
@@ -8,18 +11,43 @@ use crate::inventory::quantity::Count;
 
 /// Labels or annotations, sorted by key. An empty value is as good as an absent label: clouds write empty accelerator
 /// labels on CPU nodes (skypilot#6274).
+///
+/// A node has a hundred labels and the rules ask for as many keys, most of which are not there and begin alike; so keys
+/// are found by a hash, and compared only where it matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Labels(Box<[(Name, Box<str>)]>);
+pub struct Labels {
+    entries: Box<[(Name, Box<str>)]>,
+    /// Hash of every key with its place in `entries`, sorted.
+    places: Box<[(u32, u32)]>,
+}
+
+fn hash(key: &str) -> u32 {
+    let mut hasher = FxHasher::default();
+    hasher.write(key.as_bytes());
+    // The upper half of this hash is the better one.
+    (hasher.finish() >> 32) as u32
+}
 
 impl Labels {
     pub(super) fn from_table<K>(table: Table<K, Box<str>>) -> Self {
-        Self(table.entries)
+        Self::of(table.entries)
+    }
+
+    fn of(entries: Box<[(Name, Box<str>)]>) -> Self {
+        let mut places: Box<[(u32, u32)]> =
+            (0..).zip(&entries).map(|(at, (key, _))| (hash(key), at)).collect();
+        places.sort_unstable();
+        Self { entries, places }
     }
 
     /// The value of a label that is present and not blank.
     pub fn get(&self, key: &str) -> Option<&str> {
-        let index = self.0.binary_search_by(|(k, _)| k.as_ref().cmp(key)).ok()?;
-        Some(self.0[index].1.trim()).filter(|value| !value.is_empty())
+        let wanted = hash(key);
+        let first = self.places.partition_point(|(hash, _)| *hash < wanted);
+        let candidates = self.places[first..].iter().take_while(|(hash, _)| *hash == wanted);
+        let mut entries = candidates.map(|(_, at)| &self.entries[*at as usize]);
+        let (_, value) = entries.find(|(known, _)| *known == *key)?;
+        Some(value.trim()).filter(|value| !value.is_empty())
     }
 
     /// Whether the label says `true`.
@@ -29,8 +57,8 @@ impl Labels {
 
     /// The labels whose key begins with `prefix`, blank values included.
     pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let start = self.0.partition_point(|(key, _)| key.as_ref() < prefix);
-        self.0[start..]
+        let start = self.entries.partition_point(|(key, _)| key.as_ref() < prefix);
+        self.entries[start..]
             .iter()
             .map(|(key, value)| (key.as_ref(), value.trim()))
             .take_while(move |(key, _)| key.starts_with(prefix))
@@ -38,7 +66,7 @@ impl Labels {
 
     /// All labels in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))
+        self.entries.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 }
 
@@ -47,7 +75,7 @@ impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
         let mut entries: Vec<(Name, Box<str>)> =
             labels.into_iter().map(|(key, value)| (key.as_ref().into(), value.as_ref().into())).collect();
         entries.sort();
-        Self(entries.into())
+        Self::of(entries.into())
     }
 }
 
