@@ -22,6 +22,7 @@ mod tests;
 
 pub use cluster::{InventoryReading, Nodes, read_inventory_input, read_nodes, read_pods};
 pub use dra::DraReading;
+pub(crate) use list::page_fold;
 pub use list::{ItemError, ListLimits, ListMeta, Listed};
 pub use namespaces::{NamespacesReading, read_namespaces};
 pub use reading::{Part, PerNamespace, Reading};
