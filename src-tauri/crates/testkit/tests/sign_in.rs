@@ -22,7 +22,12 @@ async fn settled(person: &str) -> (DemoOrg, Arc<SignIn>, SignInState, tempfile::
     sign_in.start();
     let settled = state
         .wait_for(|state| {
-            matches!(state, SignInState::SignedIn(_) | SignInState::ChooseOrg { .. } | SignInState::SignedOut { reason: Some(_) })
+            matches!(
+                state,
+                SignInState::SignedIn(_)
+                    | SignInState::ChooseOrg { .. }
+                    | SignInState::SignedOut { reason: Some(_) }
+            )
         })
         .await
         .expect("the state is kept")

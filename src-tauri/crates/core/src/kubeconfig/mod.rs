@@ -32,7 +32,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use cut::SafeKubeconfig;
 pub use encoding::MAX_FILE_BYTES;
-pub(crate) use printable::printable;
+pub use printable::printable;
 pub use refusal::{Refusal, Refusals};
 
 use crate::endpoint::EndpointPolicy;

@@ -5,7 +5,7 @@ const MAX_CHARACTERS: usize = 200;
 
 /// A name, safe to print: characters that control a terminal, steer the direction of text or cannot be seen are
 /// escaped, and length is bounded.
-pub(crate) fn printable(name: &str) -> String {
+pub fn printable(name: &str) -> String {
     let mut out = String::new();
     let mut characters = name.chars();
     for character in characters.by_ref().take(MAX_CHARACTERS) {

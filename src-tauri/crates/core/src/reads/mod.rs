@@ -10,6 +10,7 @@
 //! Deliberately absent: caches and schedules (see [`crate::fleet`]), writes, and any kind outside
 //! [`crate::connect::Resource`].
 
+mod access;
 mod cluster;
 mod dra;
 mod list;
@@ -20,6 +21,7 @@ mod splitter;
 #[cfg(test)]
 mod tests;
 
+pub use access::read_access;
 pub use cluster::{InventoryReading, Nodes, read_inventory_input, read_nodes, read_pods};
 pub use dra::DraReading;
 pub(crate) use list::page_fold;

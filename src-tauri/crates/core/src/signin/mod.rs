@@ -16,7 +16,6 @@ pub mod id_token;
 mod listener;
 mod org;
 mod provider;
-#[expect(missing_docs, reason = "its items are private to signing in")]
 mod tokens;
 
 use std::path::PathBuf;
