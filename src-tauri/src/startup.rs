@@ -60,14 +60,15 @@ pub fn manage_backend(app: &tauri::App) -> Result<(), Box<dyn std::error::Error>
         })),
     };
     let backend = App::new(environment);
-    if std::env::args().any(|argument| argument == "--demo") {
-        let backend = Arc::clone(&backend);
-        tauri::async_runtime::spawn(async move {
-            if let Err(error) = backend.demo_start(()).await {
-                tracing::error!(code = error.code, "the demo org did not start");
-            }
-        });
-    }
+    let demo = std::env::args().any(|argument| argument == "--demo");
+    let starting = Arc::clone(&backend);
+    tauri::async_runtime::spawn(async move {
+        if !demo {
+            starting.resume().await;
+        } else if let Err(error) = starting.demo_start(()).await {
+            tracing::error!(code = error.code, "the demo org did not start");
+        }
+    });
     app.manage(backend);
     Ok(())
 }

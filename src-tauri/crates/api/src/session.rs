@@ -152,8 +152,32 @@ impl App {
         let deployment = self.deployments.get(&request.deployment)?;
         let (browser, secrets) =
             (Arc::clone(&self.environment.browser), Arc::clone(&self.environment.secrets));
-        self.begin(deployment, browser, secrets, None).await;
+        self.begin(deployment, browser, secrets, None).await.sign_in.start();
         Ok(self.session_view())
+    }
+
+    /// Takes up the session of the deployment that was used last, without a browser. Where the keyring holds none,
+    /// nobody is signed in, and nothing is said about it.
+    pub async fn resume(&self) {
+        let Ok(id) = std::fs::read_to_string(self.last_deployment()) else { return };
+        let Ok(deployment) = self.deployments.get(id.trim()) else { return };
+        let (browser, secrets) = (Arc::clone(&self.environment.browser), Arc::clone(&self.environment.secrets));
+        self.begin(deployment, browser, secrets, None).await.sign_in.resume();
+    }
+
+    /// A file that holds a deployment's id and nothing else.
+    fn last_deployment(&self) -> std::path::PathBuf {
+        self.environment.state_dir.join("last-deployment")
+    }
+
+    /// Remembers which deployment to take up next time. A folder that cannot be written costs one click, so it is no
+    /// error.
+    fn remember(&self, deployment: &Deployment) {
+        let write = std::fs::create_dir_all(&self.environment.state_dir)
+            .and_then(|()| std::fs::write(self.last_deployment(), &deployment.id));
+        if let Err(error) = write {
+            tracing::warn!(%error, "the deployment that was used last is not remembered");
+        }
     }
 
     /// Starts the demo org and signs in to it.
@@ -169,7 +193,7 @@ impl App {
         let running = demo.start().await?;
         // The demo's session ends with the app, as its servers do.
         let secrets: Arc<dyn SecretStore> = Arc::new(MemoryStore::default());
-        self.begin(running.deployment, running.browser, secrets, Some(running.guard)).await;
+        self.begin(running.deployment, running.browser, secrets, Some(running.guard)).await.sign_in.start();
         Ok(self.session_view())
     }
 
@@ -179,7 +203,7 @@ impl App {
         browser: Arc<dyn Browser>,
         secrets: Arc<dyn SecretStore>,
         demo: Option<Box<dyn std::any::Any + Send + Sync>>,
-    ) {
+    ) -> Arc<Active> {
         self.end_session().await;
         let around = Surroundings {
             browser,
@@ -191,7 +215,7 @@ impl App {
         let active = Arc::new(Active { sign_in, demo, signed_in: Mutex::default() });
         self.replace_active(Some(Arc::clone(&active)));
         self.follow(&active);
-        active.sign_in.start();
+        active
     }
 
     /// Turns each state of the sign-in into what it means for the app, and tells the UI.
@@ -221,6 +245,9 @@ impl App {
                 let unchanged = active.signed_in().is_some_and(|old| Arc::ptr_eq(&old.session, &session));
                 if unchanged {
                     return;
+                }
+                if active.demo.is_none() {
+                    self.remember(active.deployment());
                 }
                 match self.open(active.deployment(), &session) {
                     Ok(signed_in) => Some(signed_in),
@@ -320,6 +347,8 @@ impl App {
 
     /// Ends the session.
     pub async fn sign_out(&self, (): ()) -> Result<SessionView, AppError> {
+        // Where it is not there, there is nothing to forget.
+        let _ = std::fs::remove_file(self.last_deployment());
         self.end_session().await;
         let view = self.session_view();
         self.announce(AppEvent::Session(view.clone()));
