@@ -12,7 +12,8 @@ export function tauriBackend(): Backend {
   return {
     async call(command, request?: unknown) {
       try {
-        return await invoke(command, request === undefined ? {} : { request });
+        // A command without a request takes `null`: every command has this one argument.
+        return await invoke(command, { request: request ?? null });
       } catch (thrown) {
         throw new CallFailed(toAppError(thrown));
       }
