@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from desktop import Desktop
-from main_job import ROOT, button, free_port, link, wait_for_port
+from main_job import ROOT, button, free_port, row, wait_for_port
 from webdriver import Driver
 
 IDLE_SECONDS = 10
@@ -86,7 +86,7 @@ def main():
     for _ in range(runs):
         # In turn, so that a machine whose speed drifts slows both.
         sign_in.append(once(binary, [], button("Explore the demo fleet"))[0])
-        took, memory_used = once(binary, ["--demo"], link("lattice"), idle=True)
+        took, memory_used = once(binary, ["--demo"], row("lattice"), idle=True)
         fleet.append(took)
         used.append(memory_used)
     ratio = statistics.median(f / s for f, s in zip(fleet, sign_in))

@@ -32,6 +32,18 @@ def link(text):
     return f"//a[contains(normalize-space(.), '{text}')]"
 
 
+def row(text):
+    return f"//*[@role='grid']//*[@role='row'][contains(normalize-space(.), '{text}')]"
+
+
+def labelled(label):
+    return f"//button[contains(@aria-label, '{label}')]"
+
+
+def entry(text):
+    return f"//*[@role='menuitem'][contains(normalize-space(.), '{text}')]"
+
+
 def free_port():
     import socket
 
@@ -142,7 +154,8 @@ def an_ungranted_command_is_refused(driver, desktop, folder):
 def signs_in(driver, desktop, folder):
     driver.click(button("Explore the demo fleet"))
     driver.wait_for("//*[contains(normalize-space(.), 'orchard')]", within=30)
-    driver.wait_for(link("lattice"), within=30)
+    driver.wait_for(row("lattice"), within=30)
+    driver.wait_for(row("H100"), within=30)
     picture(driver, desktop, "2-fleet")
 
 
@@ -159,33 +172,33 @@ def checks_and_registers(driver, desktop, folder):
     driver.click(button("Check the cluster"))
     driver.wait_for("//*[contains(normalize-space(.), 'L40S')]", within=30)
     picture(driver, desktop, "5-preview")
-    driver.click(button("Register"))
-    driver.wait_for(link("newcomer"), within=30)
+    driver.click("//main" + button("Register"))
+    driver.wait_for("//h3[contains(., 'newcomer is registered')]", within=30)
     picture(driver, desktop, "6-registered")
 
 
 def sees_its_gpus(driver, desktop, folder):
-    driver.click(link("newcomer"))
+    driver.click(link("Open newcomer"))
     driver.wait_for(heading("newcomer"))
-    driver.wait_for("//table//*[contains(normalize-space(.), 'L40S')]", within=30)
+    driver.wait_for(row("L40S"), within=30)
     picture(driver, desktop, "7-cluster")
 
 
 def opens_a_namespace(driver, desktop, folder):
     driver.click(link("Namespaces"))
-    driver.click(link("inference"))
-    driver.wait_for("//*[@role='grid' or self::table]//*[contains(normalize-space(.), 'Running')]", within=30)
+    driver.click(row("inference"))
+    driver.wait_for(row("Running"), within=30)
     picture(driver, desktop, "8-namespace")
 
 
 def deregisters(driver, desktop, folder):
-    driver.run("location.hash = '#/clusters/newcomer'")
-    driver.click(button("Deregister"))
-    driver.type("//*[@role='dialog']//input", "newcomer")
+    driver.click(labelled("More for newcomer"))
+    driver.click(entry("Deregister"))
+    driver.type("//*[@role='dialog' or @role='alertdialog']//input", "newcomer")
     picture(driver, desktop, "9-deregister")
-    driver.click("//*[@role='dialog']" + button("Deregister"))
-    driver.wait_for(link("lattice"), within=30)
-    driver.wait_gone(link("newcomer"), within=30)
+    driver.click("//*[@role='dialog' or @role='alertdialog']" + button("Deregister"))
+    driver.wait_for(row("lattice"), within=30)
+    driver.wait_gone(row("newcomer"), within=30)
     picture(driver, desktop, "10-deregistered")
 
 
@@ -195,8 +208,8 @@ def ipc_is_the_fast_way(driver, desktop, folder):
 
 
 def signs_out(driver, desktop, folder):
-    driver.click("//button[contains(@aria-label, 'Account') or contains(normalize-space(.), 'Sign out')]")
-    driver.click("//*[self::button or @role='menuitem'][contains(normalize-space(.), 'Sign out')]")
+    driver.click(labelled("session menu"))
+    driver.click(entry("Leave the demo"))
     driver.wait_for(button("Explore the demo fleet"))
     picture(driver, desktop, "11-signed-out")
 

@@ -299,7 +299,7 @@ fn pool(pool: &Pool) -> PoolView {
             Source::Dra => "dra",
         }
         .to_owned(),
-        model: pool.model_short.map(str::to_owned).or_else(|| pool.model.as_ref().map(ToString::to_string)),
+        model: model_name(pool),
         memory_mib: pool.memory_mib,
         capacity: pool.units.capacity,
         units: UnitCounts {
@@ -309,6 +309,15 @@ fn pool(pool: &Pool) -> PoolView {
             free: pool.units.free,
             usable_free: pool.units.usable_free,
         },
+    }
+}
+
+/// The model for people, with the profile where a card is cut: `H100 3g.40gb`.
+fn model_name(pool: &Pool) -> Option<String> {
+    let model = pool.model_short.map(str::to_owned).or_else(|| pool.model.as_ref().map(ToString::to_string))?;
+    match &pool.profile {
+        Some(profile) if !model.contains(&**profile) => Some(format!("{model} {profile}")),
+        _ => Some(model),
     }
 }
 

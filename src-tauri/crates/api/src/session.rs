@@ -76,8 +76,9 @@ impl Active {
                 orgs: session.orgs().iter().map(|org| org.as_str().to_owned()).collect(),
                 deployment,
                 storage: match session.storage() {
-                    Storage::Keyring => SessionStorage::Keyring,
-                    Storage::SessionOnly => SessionStorage::SessionOnly,
+                    // The demo's session is kept in memory, whatever its store calls itself.
+                    Storage::Keyring if self.demo.is_none() => SessionStorage::Keyring,
+                    _ => SessionStorage::SessionOnly,
                 },
                 demo: self.demo.is_some(),
             },
