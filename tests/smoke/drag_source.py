@@ -1,6 +1,7 @@
 """A small GTK window that offers one file for dragging, as a file manager does (text/uri-list).
 
-Prints `ready` when its window is on the screen and `taken` when the file was handed over.
+Prints `ready` when its window is on the screen and `ended` when the drag is over. Targets ask for the file while it still
+hovers over them, so that it was asked for says nothing.
 Usage: drag_source.py FILE
 """
 
@@ -22,7 +23,6 @@ def tell(word):
 
 def hand_over(_widget, _context, selection, _info, _time):
     selection.set_uris([URI])
-    tell("taken")
 
 
 window = Gtk.Window(title="muster-drag-source")
@@ -34,6 +34,7 @@ box.add(label)
 box.drag_source_set(Gdk.ModifierType.BUTTON1_MASK, [], Gdk.DragAction.COPY)
 box.drag_source_add_uri_targets()
 box.connect("drag-data-get", hand_over)
+box.connect("drag-end", lambda *_: tell("ended"))
 window.add(box)
 window.connect("map-event", lambda *_: tell("ready"))
 window.connect("destroy", Gtk.main_quit)

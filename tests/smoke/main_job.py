@@ -128,8 +128,7 @@ def wait_for_port(url):
 
 
 def picture(driver, desktop, name):
-    driver.screenshot(ARTIFACTS / f"{name}.png")
-    desktop.picture(ARTIFACTS / f"{name}-screen.png")
+    desktop.picture(ARTIFACTS / f"{name}.png")
 
 
 def opens(driver, desktop, folder):
@@ -140,7 +139,7 @@ def opens(driver, desktop, folder):
 def an_ungranted_command_is_refused(driver, desktop, folder):
     answer = driver.run_async(
         """const done = arguments[arguments.length - 1];
-        window.__TAURI_INTERNALS__.invoke('plugin:window|close', {}).then(() => done('allowed'), (e) => done(String(e)))"""
+        window.__TAURI_INTERNALS__.invoke('plugin:app|version', {}).then(() => done('allowed'), (e) => done(String(e)))"""
     )
     assert "not allowed" in answer, answer
     answer = driver.run_async(
@@ -163,12 +162,14 @@ def drops(driver, desktop, folder):
     dropped = folder / "demo-files" / "newcomer.yaml"
     assert dropped.exists(), f"the demo left no kubeconfig at {dropped}"
     window = desktop.window("Muster")
-    desktop.drag_file(dropped, window, shot=lambda: desktop.picture(ARTIFACTS / "3-dragging-screen.png"))
+    desktop.drag_file(dropped, window, shot=lambda: desktop.picture(ARTIFACTS / "3-dragging.png"))
     driver.wait_for("//*[contains(normalize-space(.), 'newcomer.yaml')]")
     picture(driver, desktop, "4-staged")
 
 
 def checks_and_registers(driver, desktop, folder):
+    # The whole cluster is chosen, never assumed.
+    driver.click("//label[contains(normalize-space(.), 'The whole cluster')]")
     driver.click(button("Check the cluster"))
     driver.wait_for("//*[contains(normalize-space(.), 'L40S')]", within=30)
     picture(driver, desktop, "5-preview")

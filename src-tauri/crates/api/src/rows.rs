@@ -314,7 +314,8 @@ fn pool(pool: &Pool) -> PoolView {
 
 /// The model for people, with the profile where a card is cut: `H100 3g.40gb`.
 fn model_name(pool: &Pool) -> Option<String> {
-    let model = pool.model_short.map(str::to_owned).or_else(|| pool.model.as_ref().map(ToString::to_string))?;
+    let model =
+        pool.model_short.map(str::to_owned).or_else(|| pool.model.as_ref().map(ToString::to_string))?;
     match &pool.profile {
         Some(profile) if !model.contains(&**profile) => Some(format!("{model} {profile}")),
         _ => Some(model),

@@ -162,7 +162,8 @@ impl App {
     pub async fn resume(&self) {
         let Ok(id) = std::fs::read_to_string(self.last_deployment()) else { return };
         let Ok(deployment) = self.deployments.get(id.trim()) else { return };
-        let (browser, secrets) = (Arc::clone(&self.environment.browser), Arc::clone(&self.environment.secrets));
+        let (browser, secrets) =
+            (Arc::clone(&self.environment.browser), Arc::clone(&self.environment.secrets));
         self.begin(deployment, browser, secrets, None).await.sign_in.resume();
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use muster_core::connect::{AccessQuestion, DraVersion, Resource, Verb};
 use muster_core::endpoint::EndpointPolicy;
 use muster_core::fleet::observe;
-use muster_core::kubeconfig::{self, Inspection, MAX_FILE_BYTES, Refusal};
+use muster_core::kubeconfig::{self, Context, Inspection, MAX_FILE_BYTES, Refusal};
 use muster_core::registry::{ClusterName, Namespace, NamespaceBound, RegisterStep as Step, Registration};
 use zeroize::Zeroizing;
 
@@ -46,7 +46,19 @@ struct Staged {
     id: String,
     file_name: String,
     size: u64,
-    verdict: Result<Inspection, Refusal>,
+    verdict: Result<Judged, Refusal>,
+}
+
+/// A file's verdicts, and its contents for as long as they are needed.
+struct Judged {
+    contexts: Vec<Context>,
+    contents: Mutex<Option<Inspection>>,
+}
+
+impl Judged {
+    fn contents(&self) -> std::sync::MutexGuard<'_, Option<Inspection>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Staging {
@@ -64,6 +76,10 @@ impl Staging {
         let id = format!("staged-{}", state.counter);
         // The same file dropped again takes the place of the older one.
         state.files.retain(|staged| staged.file_name != file_name);
+        let verdict = verdict.map(|inspection| Judged {
+            contexts: inspection.contexts().to_vec(),
+            contents: Mutex::new(Some(inspection)),
+        });
         state.files.push(Arc::new(Staged { id, file_name, size, verdict }));
         let over = state.files.len().saturating_sub(MAX_STAGED);
         state.files.drain(..over);
@@ -218,11 +234,11 @@ impl App {
         default: bool,
     ) -> Result<Registration, AppError> {
         let staged = self.staging.get(id)?;
-        let inspection = staged.verdict.as_ref().map_err(|refusal| {
+        let judged = staged.verdict.as_ref().map_err(|refusal| {
             AppError::new(refusal.code(), ErrorKind::Refused, refusal.to_string(), refusal.way_out())
         })?;
         let suggested = || {
-            let found = inspection.contexts().iter().find(|c| c.key == context || c.name == context);
+            let found = judged.contexts.iter().find(|c| c.key == context || c.name == context);
             found.map(|context| context.suggested_name.clone()).unwrap_or_default()
         };
         let name = name.map_or_else(suggested, str::to_owned);
@@ -230,6 +246,11 @@ impl App {
             ScopeView::WholeCluster => NamespaceBound::WholeCluster,
             ScopeView::Namespaces { names } => NamespaceBound::only(names)?,
         };
+        let contents = judged.contents();
+        let inspection = contents.as_ref().ok_or_else(|| {
+            let message = "This file has done its work, and its contents were wiped.";
+            AppError::new("wiped", ErrorKind::Absent, message, "Drop it again to register it once more.")
+        })?;
         let kubeconfig = inspection.cut(context, self.environment.clock.now())?;
         Ok(Registration { name: ClusterName::parse(&name)?, kubeconfig, provider, bound, default })
     }
@@ -260,12 +281,11 @@ impl App {
         let _ = signed_in.fleet.reload().await;
         signed_in.fleet.refresh(Some(record.name.as_str()));
         // A file of one context has done its work; of several, the others may still be wanted.
-        if self
-            .staging
-            .get(&request.id)
-            .is_ok_and(|staged| staged.verdict.as_ref().is_ok_and(|i| i.contexts().len() == 1))
+        if let Ok(staged) = self.staging.get(&request.id)
+            && let Ok(judged) = &staged.verdict
+            && judged.contexts.len() == 1
         {
-            self.staging.discard(&request.id);
+            judged.contents().take();
         }
         self.announce(AppEvent::Staged(self.staged_files()));
         match signed_in.fleet.member(record.name.as_str()) {
@@ -297,9 +317,9 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) {
     }
 }
 
-type Judged = (String, u64, Result<Result<Inspection, Refusal>, String>);
+type ReadFile = (String, u64, Result<Result<Inspection, Refusal>, String>);
 
-fn read_and_judge(path: &Path, policy: EndpointPolicy, now: jiff::Timestamp) -> Judged {
+fn read_and_judge(path: &Path, policy: EndpointPolicy, now: jiff::Timestamp) -> ReadFile {
     let name =
         path.file_name().map(|name| kubeconfig::printable(&name.to_string_lossy())).unwrap_or_default();
     let mut bytes = Zeroizing::new(Vec::new());
@@ -321,7 +341,7 @@ fn read_and_judge(path: &Path, policy: EndpointPolicy, now: jiff::Timestamp) -> 
 }
 
 fn view(staged: &Staged, registered: &[String]) -> StagedFile {
-    let contexts = staged.verdict.as_ref().map(Inspection::contexts).unwrap_or_default();
+    let contexts = staged.verdict.as_ref().map(|judged| judged.contexts.as_slice()).unwrap_or_default();
     StagedFile {
         id: staged.id.clone(),
         file_name: staged.file_name.clone(),

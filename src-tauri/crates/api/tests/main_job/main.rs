@@ -93,7 +93,7 @@ async fn a_dropped_kubeconfig_is_judged_previewed_registered_and_deregistered() 
         scope: ScopeView::WholeCluster,
         default: false,
     };
-    let registered = desk.app.staged_register(register).await.expect("it is registered");
+    let registered = desk.app.staged_register(register.clone()).await.expect("it is registered");
     assert_eq!(registered.provider, "byo");
     assert!(
         desk.app.staged_list(()).await.expect("signed in").is_empty(),
