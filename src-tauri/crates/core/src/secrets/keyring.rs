@@ -19,7 +19,7 @@ pub const BOUND: Duration = Duration::from_secs(5);
 /// Windows' `CRED_MAX_CREDENTIAL_BLOB_SIZE`, the smallest limit of the three platforms, in bytes.
 pub const MAX_SECRET_BYTES: usize = 2560;
 
-/// The account that [`SecretStore::probe`] looks for and never finds.
+/// The account that [`SecretStore::probe`] writes and removes.
 const PROBE_ACCOUNT: &str = "probe";
 
 /// Entries of one service name in the system's keyring.
@@ -60,7 +60,9 @@ fn in_words(error: Error) -> SecretError {
     match error {
         Error::NoDefaultStore | Error::NotSupportedByStore(_) => SecretError::NoStore(error.to_string()),
         Error::NoStorageAccess(_) | Error::PlatformFailure(_) => SecretError::Denied(error.to_string()),
-        Error::TooLong(_, max) => SecretError::TooLarge { size: 0, max: max as usize },
+        Error::TooLong(what, max) => {
+            SecretError::Unusable(format!("its {what} is longer than the {max} characters that it takes"))
+        }
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
             SecretError::Unusable("it holds something else".into())
         }
@@ -71,8 +73,10 @@ fn in_words(error: Error) -> SecretError {
 
 #[async_trait]
 impl SecretStore for KeyringStore {
+    /// Writes: a locked keyring answers that there is nothing when it is only read.
     async fn probe(&self) -> Result<(), SecretError> {
-        self.get(PROBE_ACCOUNT).await.map(|_| ())
+        self.set(PROBE_ACCOUNT, b"probe").await?;
+        self.delete(PROBE_ACCOUNT).await
     }
 
     async fn get(&self, account: &str) -> Result<Option<Zeroizing<Vec<u8>>>, SecretError> {

@@ -63,6 +63,9 @@ pub enum SignInError {
     /// An org was chosen that the token does not carry.
     #[error("Your sign-in does not carry the organisation that was chosen.")]
     ForeignOrg,
+    /// The provider answered a refresh with somebody else's tokens.
+    #[error("The identity provider answered for somebody else; the session was ended.")]
+    ForeignSession,
     /// The refresh token is spent or revoked.
     #[error("The session has ended at the identity provider.")]
     SessionEnded,
@@ -88,6 +91,7 @@ impl SignInError {
             Self::NoOrg => "no_org",
             Self::OrgName(_) => "org_name",
             Self::ForeignOrg => "foreign_org",
+            Self::ForeignSession => "foreign_session",
             Self::SessionEnded => "session_ended",
             Self::SignedOut => "signed_out",
             Self::Keyring(error) => error.code(),
@@ -117,11 +121,16 @@ impl SignInError {
             Self::NoOrg | Self::OrgName(_) | Self::ForeignOrg => {
                 "Check `org_claim` in the deployment file, or ask who runs the identity provider for membership."
             }
-            Self::SessionEnded | Self::SignedOut => "Sign in again.",
+            Self::ForeignSession | Self::SessionEnded | Self::SignedOut => "Sign in again.",
             Self::Keyring(_) => {
                 "Unlock or start the system's keyring; without one the session ends with the app."
             }
         }
+    }
+
+    /// Whether it ends the session for good: no refresh will help, only a new sign-in.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::SessionEnded | Self::ForeignSession | Self::SignedOut)
     }
 
     /// Whether the same again may help.

@@ -4,15 +4,16 @@
 //! Deliberately absent: logging. Requests carry codes and refresh tokens.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use bytes::BytesMut;
-use jiff::Timestamp;
 use reqwest::header::{ACCEPT, DATE};
 use reqwest::redirect::Policy;
 use zeroize::Zeroizing;
 
 use super::error::SignInError;
+use crate::clock::Clock;
 use crate::deployment::SafeUrl;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,20 +25,22 @@ pub struct Answer {
     pub status: u16,
     /// The body.
     pub body: Zeroizing<Vec<u8>>,
-    /// The server's `Date`.
-    pub date: Option<Timestamp>,
 }
 
-/// Cheap to clone.
+/// Cheap to clone; clones share what they know of the server's clock.
 #[derive(Clone)]
-pub struct Http(reqwest::Client);
+pub struct Http {
+    client: reqwest::Client,
+    clock: Arc<dyn Clock>,
+    skew_seconds: Arc<AtomicI64>,
+}
 
 impl Http {
     /// A client that trusts the system's authorities, and one more where the deployment names it (PEM).
     ///
     /// # Errors
     /// [`SignInError::ProviderBroken`] where the PEM cannot be read.
-    pub fn new(host: &str, ca: Option<&str>) -> Result<Self, SignInError> {
+    pub fn new(host: &str, ca: Option<&str>, clock: Arc<dyn Clock>) -> Result<Self, SignInError> {
         let broken = |why: String| SignInError::ProviderBroken { host: host.to_owned(), why };
         let mut builder = reqwest::Client::builder()
             .redirect(Policy::none())
@@ -52,7 +55,13 @@ impl Http {
                 builder = builder.add_root_certificate(certificate);
             }
         }
-        builder.build().map(Self).map_err(|error| broken(error.without_url().to_string()))
+        let client = builder.build().map_err(|error| broken(error.without_url().to_string()))?;
+        Ok(Self { client, clock, skew_seconds: Arc::default() })
+    }
+
+    /// The server's clock minus ours, in seconds, as the newest answer showed it; 0 where none did.
+    pub fn skew_seconds(&self) -> i64 {
+        self.skew_seconds.load(Ordering::Relaxed)
     }
 
     /// GETs JSON.
@@ -60,7 +69,16 @@ impl Http {
     /// # Errors
     /// [`SignInError::ProviderUnreachable`] and [`SignInError::ProviderBroken`].
     pub async fn get(&self, url: &SafeUrl) -> Result<Answer, SignInError> {
-        let request = self.0.get(url.url().clone()).header(ACCEPT, "application/json");
+        let request = self.client.get(url.url().clone()).header(ACCEPT, "application/json");
+        self.send(request, url.url().host_str().unwrap_or_default()).await
+    }
+
+    /// POSTs a form.
+    ///
+    /// # Errors
+    /// [`SignInError::ProviderUnreachable`] and [`SignInError::ProviderBroken`].
+    pub async fn post_form(&self, url: &SafeUrl, form: &[(&str, &str)]) -> Result<Answer, SignInError> {
+        let request = self.client.post(url.url().clone()).header(ACCEPT, "application/json").form(form);
         self.send(request, url.url().host_str().unwrap_or_default()).await
     }
 
@@ -69,7 +87,7 @@ impl Http {
         let broken = |why: String| SignInError::ProviderBroken { host: host.clone(), why };
         let request =
             reqwest::Request::try_from(request).map_err(|error| broken(error.without_url().to_string()))?;
-        let builder = reqwest::RequestBuilder::from_parts(self.0.clone(), request);
+        let builder = reqwest::RequestBuilder::from_parts(self.client.clone(), request);
         let mut answer = self.send(builder, &host).await?;
         let mut response = http::Response::new(std::mem::take(&mut *answer.body));
         *response.status_mut() =
@@ -81,24 +99,29 @@ impl Http {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder, host: &str) -> Result<Answer, SignInError> {
-        let unreachable =
-            |why: &str| SignInError::ProviderUnreachable { host: host.to_owned(), why: why.to_owned() };
-        let mut response = request.send().await.map_err(|error| unreachable(why(&error)))?;
-        let status = response.status().as_u16();
-        if response.status().is_redirection() {
+        let unreachable = |why: String| SignInError::ProviderUnreachable { host: host.to_owned(), why };
+        let mut response = request.send().await.map_err(|error| unreachable(why(&error).to_owned()))?;
+        let status = response.status();
+        if status.is_redirection() {
             return Err(SignInError::ProviderBroken {
                 host: host.to_owned(),
                 why: "it redirects elsewhere, which is not followed".into(),
             });
         }
-        let date = response
-            .headers()
-            .get(DATE)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| jiff::fmt::rfc2822::parse(value).ok())
-            .map(|zoned| zoned.timestamp());
-        let mut body = BytesMut::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(why(&error)))? {
+        // A provider (or the proxy before it) that is down or overrun says nothing about the session.
+        if status.is_server_error() || status == reqwest::StatusCode::TOO_MANY_REQUESTS {
+            return Err(unreachable(format!("it answers {}", status.as_u16())));
+        }
+        let date = response.headers().get(DATE).and_then(|value| value.to_str().ok());
+        if let Some(date) = date.and_then(|value| jiff::fmt::rfc2822::parse(value).ok()) {
+            let skew = date.timestamp().as_second() - self.clock.now().as_second();
+            self.skew_seconds.store(skew, Ordering::Relaxed);
+        }
+        // Room for the whole from the start where its length is told: a buffer that grows leaves copies behind.
+        let room =
+            response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(16 * 1024);
+        let mut body = Zeroizing::new(Vec::with_capacity(room.min(MAX_BODY_BYTES)));
+        while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(why(&error).to_owned()))? {
             if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(SignInError::ProviderBroken {
                     host: host.to_owned(),
@@ -107,7 +130,7 @@ impl Http {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Answer { status, body: Zeroizing::new(body.into()), date })
+        Ok(Answer { status: status.as_u16(), body })
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Invariant: a [`VerifiedIdToken`] is made by [`verify`] only, so whoever holds one knows that the signature, the
 //! issuer, the audience, the times and the nonce were checked. Deliberately absent: trust in the token's own header.
-//! Its algorithm has to be one of [`ALLOWED`], one that the provider names, and one that the key is of.
+//! Its algorithm has to be one of [`ALLOWED`], one that the provider names, and one that the key is of. `jku`, `x5u` and
+//! the like are never looked at. Audiences beside us are let pass where `azp` names us: providers (Zitadel) list a whole
+//! project's there.
 
 use at_hash::half_hash;
 use jiff::Timestamp;
@@ -18,14 +20,25 @@ pub const ALLOWED: [Algorithm; 4] = [Algorithm::RS256, Algorithm::ES256, Algorit
 /// How far two clocks may differ, in seconds.
 pub const SKEW: i64 = 60;
 
+/// What `nonce` has to be.
+#[derive(Clone, Copy)]
+pub enum Nonce<'a> {
+    /// This one: the token answers an attempt of ours.
+    Of(&'a str),
+    /// Absent or this one: a refreshed token may repeat the first one's (OpenID Connect Core 1.0, section 12.2).
+    Repeats(Option<&'a str>),
+    /// Anything: a refreshed token of a session whose first one is no longer known.
+    Unknown,
+}
+
 /// What the token has to say.
 pub struct Expected<'a> {
     /// The issuer, letter for letter.
     pub issuer: &'a str,
     /// Our client id.
     pub client_id: &'a str,
-    /// The nonce of the attempt; `None` for a refreshed token, which may repeat the old one.
-    pub nonce: Option<&'a str>,
+    /// The nonce.
+    pub nonce: Nonce<'a>,
     /// Algorithms that the provider names; empty where it names none.
     pub algorithms: &'a [String],
     /// The access token that came with it, for `at_hash`.
@@ -61,6 +74,11 @@ impl VerifiedIdToken {
         &self.subject
     }
 
+    /// `nonce`.
+    pub fn nonce(&self) -> Option<&str> {
+        self.claims.get("nonce").and_then(Value::as_str)
+    }
+
     /// `exp`.
     pub fn expires(&self) -> Timestamp {
         self.expires
@@ -78,7 +96,7 @@ impl VerifiedIdToken {
 /// The key id that a token names, to look the key up by.
 ///
 /// # Errors
-/// [`SignInError::Untrusted`] where it is no token or its algorithm is not allowed.
+/// [`SignInError::Untrusted`] where it is no signed token.
 pub fn key_id(token: &str) -> Result<Option<String>, SignInError> {
     let header = decode_header(token).map_err(|_| untrusted("it is not a signed token"))?;
     Ok(header.kid)
@@ -97,6 +115,10 @@ pub fn verify(token: &str, key: &Jwk, expected: &Expected<'_>) -> Result<Verifie
             expected.algorithms.is_empty() || expected.algorithms.iter().any(|a| *a == name(*allowed))
         })
         .ok_or_else(|| untrusted("it is signed with an algorithm that is not allowed"))?;
+    // RFC 7517, 4.4: a key that names its algorithm is for that one only.
+    if key.common.key_algorithm.is_some_and(|of_key| of_key.to_string() != name(algorithm)) {
+        return Err(untrusted("its key is for another algorithm"));
+    }
     let key = DecodingKey::from_jwk(key).map_err(|_| untrusted("the provider's key cannot be used"))?;
     let mut validation = Validation::new(algorithm);
     // Times and audience are checked below, by the clock that was passed in and more strictly.
@@ -137,16 +159,24 @@ fn check(
     if iat - skew > now {
         return Err(skewed("it was issued in the future"));
     }
-    if instant("nbf").is_some_and(|nbf| nbf - skew > now) {
-        return Err(skewed("it is not valid yet"));
+    // A claim that is there and of another kind than it has to be is no absence.
+    match claims.get("nbf").map(Value::as_f64) {
+        None => {}
+        Some(Some(nbf)) if nbf - skew <= now => {}
+        Some(Some(_)) => return Err(skewed("it is not valid yet")),
+        Some(None) => return Err(untrusted("it does not say from when on it is valid")),
     }
-    if let Some(nonce) = expected.nonce
-        && text("nonce") != Some(nonce)
-    {
+    let nonce_is_right = match (expected.nonce, claims.get("nonce")) {
+        (Nonce::Of(wanted), Some(Value::String(nonce))) => nonce == wanted,
+        (Nonce::Repeats(first), Some(nonce)) => nonce.as_str().is_some_and(|nonce| Some(nonce) == first),
+        (Nonce::Of(_), _) => false,
+        (Nonce::Repeats(_), None) | (Nonce::Unknown, _) => true,
+    };
+    if !nonce_is_right {
         return Err(untrusted("it answers another attempt"));
     }
-    if let (Some(hash), Some(token)) = (text("at_hash"), expected.access_token)
-        && half_hash(algorithm, token).is_some_and(|wanted| wanted != hash)
+    if let (Some(hash), Some(token)) = (claims.get("at_hash"), expected.access_token)
+        && half_hash(algorithm, token).is_some_and(|wanted| hash.as_str() != Some(&wanted))
     {
         return Err(untrusted("it belongs to another access token"));
     }
@@ -160,18 +190,18 @@ fn check(
 fn check_audience(claims: &Map<String, Value>, client_id: &str) -> Result<(), SignInError> {
     let audiences: Vec<&str> = match claims.get("aud") {
         Some(Value::String(one)) => vec![one],
-        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        Some(Value::Array(several)) => several.iter().map(|one| one.as_str().unwrap_or_default()).collect(),
         _ => Vec::new(),
     };
     if !audiences.contains(&client_id) {
         return Err(untrusted("it was made for another program"));
     }
-    let authorised = claims.get("azp").and_then(Value::as_str);
     // With several audiences `azp` has to be there; whenever it is there it has to be us.
-    if authorised.is_some_and(|azp| azp != client_id) || (audiences.len() > 1 && authorised.is_none()) {
-        return Err(untrusted("it was handed to another program"));
+    match claims.get("azp") {
+        None if audiences.len() == 1 => Ok(()),
+        Some(Value::String(authorised)) if authorised == client_id => Ok(()),
+        _ => Err(untrusted("it was handed to another program")),
     }
-    Ok(())
 }
 
 fn name(algorithm: Algorithm) -> &'static str {

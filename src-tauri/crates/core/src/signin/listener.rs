@@ -2,28 +2,36 @@
 //!
 //! Invariants: bound to a loopback address only; serves one path; answers every connection (browsers open idle ones);
 //! a request whose `Host` is not ours is refused (DNS rebinding); a wrong `state` is told and the wait goes on, since a
-//! forged request must not be able to end an attempt; the first answer that counts closes the listener. Pages are
-//! static: nothing of the request comes back in them.
+//! forged request must not be able to end an attempt, and neither must a flood of connections; the first answer that
+//! counts closes the listener before anything else happens.
 //!
 //! Deliberately absent: a general HTTP server. One request line and the `Host` header are all that is read.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::error::SignInError;
+use super::pages::{DONE_PAGE, FAILED_PAGE, NOTHING_PAGE, STALE_PAGE, STYLE_HASH};
+use super::words::words;
 
 /// The path in the redirect URI.
 pub const PATH: &str = "/callback";
 
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_HEADER_BYTES: usize = 8 * 1024;
+/// Connections read at once; more wait in the system's queue. Well below what a process may open.
+const MAX_CONNECTIONS: usize = 64;
+/// How long to wait where a connection could not be accepted: descriptors may have run out for a moment.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// What a callback has to carry.
 pub struct Awaited {
@@ -82,9 +90,12 @@ impl Listener {
         let local = first.local_addr()?;
         let mut sockets = vec![first];
         let authority = if host == "localhost" {
-            // A browser may try ::1 first for this name; both families listen, or another program could.
-            if let Ok(socket) = TcpListener::bind(("::1", local.port())).await {
-                sockets.push(socket);
+            // A browser may try ::1 first for this name: where another program has that port there, it would get the
+            // code. A system without IPv6 has nobody there.
+            match TcpListener::bind(("::1", local.port())).await {
+                Ok(socket) => sockets.push(socket),
+                Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => return Err(error),
+                Err(_) => {}
             }
             format!("localhost:{}", local.port())
         } else {
@@ -99,6 +110,12 @@ impl Listener {
         &self.redirect
     }
 
+    /// Where it listens.
+    #[cfg(test)]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.sockets.iter().filter_map(|socket| socket.local_addr().ok()).collect()
+    }
+
     /// Waits for the browser. `on_stale` is told of each request that belongs to another attempt.
     ///
     /// Never ends by itself: the caller bounds the wait.
@@ -110,62 +127,56 @@ impl Listener {
         awaited: &Awaited,
         on_stale: impl Fn() + Send + Sync,
     ) -> Result<Callback, SignInError> {
-        let (found, mut results) = mpsc::channel(1);
-        let mut connections = tokio::task::JoinSet::new();
-        let accepts = self.sockets.iter().map(|socket| {
-            let found = found.clone();
-            async move {
-                loop {
-                    match socket.accept().await {
-                        Ok((stream, _)) => {
-                            if found.send(Ok(stream)).await.is_err() {
-                                return;
-                            }
-                        }
-                        Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => {}
-                        Err(error) => {
-                            let _ = found.send(Err(error)).await;
-                            return;
-                        }
-                    }
+        let (found, mut requests) = mpsc::channel(1);
+        let authority: Arc<str> = self.authority.into();
+        let mut accepting = JoinSet::new();
+        for socket in self.sockets {
+            accepting.spawn(accept(socket, Arc::clone(&authority), found.clone()));
+        }
+        drop(found);
+        while let Some((stream, query)) = requests.recv().await {
+            let (page, status, outcome) = match judge(&query, awaited) {
+                Judged::Stale => {
+                    on_stale();
+                    respond(stream, 400, STALE_PAGE).await;
+                    continue;
                 }
+                Judged::Bad(why) => (FAILED_PAGE, 400, Err(SignInError::Untrusted { why: why.into() })),
+                Judged::Good(Callback::Code(code)) => (DONE_PAGE, 200, Ok(Callback::Code(code))),
+                Judged::Good(refused) => (FAILED_PAGE, 200, Ok(refused)),
+            };
+            // The ports are free again before the page is seen.
+            accepting.shutdown().await;
+            respond(stream, status, page).await;
+            return outcome;
+        }
+        Err(SignInError::NoPort { why: "the listener closed".into() })
+    }
+}
+
+/// Accepts connections for ever, and sends on those that are callbacks.
+async fn accept(
+    socket: TcpListener,
+    authority: Arc<str>,
+    found: mpsc::Sender<(TcpStream, Zeroizing<String>)>,
+) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        let Ok((stream, _)) = socket.accept().await else {
+            tokio::time::sleep(ACCEPT_AGAIN).await;
+            continue;
+        };
+        let (authority, found) = (Arc::clone(&authority), found.clone());
+        connections.spawn(async move {
+            let _slot = slot;
+            if let Some(request) = read_request(stream, &authority).await {
+                // Where the wait is over, nobody receives it.
+                let _ = found.send(request).await;
             }
         });
-        let accepting = futures_util::future::join_all(accepts);
-        tokio::pin!(accepting);
-        loop {
-            tokio::select! {
-                stream = results.recv() => match stream {
-                    Some(Ok(stream)) => {
-                        let authority = self.authority.clone();
-                        connections.spawn(async move { read_request(stream, &authority).await });
-                    }
-                    Some(Err(error)) => return Err(SignInError::NoPort { why: error.to_string() }),
-                    None => {}
-                },
-                () = async { accepting.as_mut().await; } => {
-                    return Err(SignInError::NoPort { why: "the listener closed".into() });
-                }
-                Some(read) = connections.join_next() => {
-                    let Ok(Some((stream, query))) = read else { continue };
-                    match judge(&query, awaited) {
-                        Judged::Stale => {
-                            on_stale();
-                            respond(stream, 400, STALE_PAGE).await;
-                        }
-                        Judged::Bad(why) => {
-                            respond(stream, 400, FAILED_PAGE).await;
-                            return Err(SignInError::Untrusted { why: why.into() });
-                        }
-                        Judged::Good(callback) => {
-                            let page = if matches!(callback, Callback::Code(_)) { DONE_PAGE } else { FAILED_PAGE };
-                            respond(stream, 200, page).await;
-                            return Ok(callback);
-                        }
-                    }
-                }
-            }
-        }
+        while connections.try_join_next().is_some() {}
     }
 }
 
@@ -195,8 +206,8 @@ fn judge(query: &str, awaited: &Awaited) -> Judged {
     match (codes.len(), errors.len()) {
         (1, 0) => Judged::Good(Callback::Code(Zeroizing::new(codes.remove(0)))),
         (0, 1) => Judged::Good(Callback::Refused {
-            error: errors.remove(0),
-            description: values("error_description").into_iter().next(),
+            error: words(&errors.remove(0)),
+            description: values("error_description").first().map(|text| words(text)),
         }),
         _ => Judged::Bad("the browser came back with neither a code nor a reason"),
     }
@@ -204,42 +215,62 @@ fn judge(query: &str, awaited: &Awaited) -> Judged {
 
 /// Reads one request head; answers and drops everything that is not a callback.
 async fn read_request(mut stream: TcpStream, authority: &str) -> Option<(TcpStream, Zeroizing<String>)> {
-    let head = timeout(HEADER_TIMEOUT, read_head(&mut stream)).await.ok()??;
+    // A connection that says nothing in time is closed without an answer: browsers open such in advance.
+    let refusal = match timeout(HEADER_TIMEOUT, read_head(&mut stream)).await.ok()? {
+        Head::Closed => return None,
+        Head::TooLarge => 431,
+        Head::Read(head) => match callback_query(&head, authority) {
+            Ok(query) => return Some((stream, query)),
+            Err(status) => status,
+        },
+    };
+    respond(stream, refusal, NOTHING_PAGE).await;
+    None
+}
+
+/// The query of a callback, or the status that refuses the request.
+fn callback_query(head: &[u8], authority: &str) -> Result<Zeroizing<String>, u16> {
+    let head = std::str::from_utf8(head).map_err(|_| 400_u16)?;
     let mut lines = head.split("\r\n");
-    let mut request = lines.next()?.split(' ');
-    let (method, target) = (request.next()?, request.next()?);
+    let mut request = lines.next().unwrap_or_default().split(' ');
+    let (Some(method), Some(target), Some(_)) = (request.next(), request.next(), request.next()) else {
+        return Err(400);
+    };
     let hosts: Vec<&str> = lines
         .filter_map(|line| line.split_once(':'))
         .filter(|(name, _)| name.eq_ignore_ascii_case("host"))
         .map(|(_, value)| value.trim())
         .collect();
     if hosts != [authority] {
-        respond(stream, 421, NOTHING_PAGE).await;
-        return None;
+        return Err(421);
     }
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    if path != PATH {
-        respond(stream, 404, NOTHING_PAGE).await;
-        return None;
+    match target.split_once('?').unwrap_or((target, "")) {
+        (PATH, query) if method == "GET" => Ok(Zeroizing::new(query.to_owned())),
+        (PATH, _) => Err(405),
+        _ => Err(404),
     }
-    if method != "GET" {
-        respond(stream, 405, NOTHING_PAGE).await;
-        return None;
-    }
-    Some((stream, Zeroizing::new(query.to_owned())))
 }
 
-async fn read_head(stream: &mut TcpStream) -> Option<Zeroizing<String>> {
+enum Head {
+    Read(Zeroizing<Vec<u8>>),
+    TooLarge,
+    Closed,
+}
+
+async fn read_head(stream: &mut TcpStream) -> Head {
     let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEADER_BYTES));
     let mut chunk = Zeroizing::new([0_u8; 1024]);
     loop {
-        let read = stream.read(&mut chunk[..]).await.ok().filter(|read| *read > 0)?;
+        let read = match stream.read(&mut chunk[..]).await {
+            Ok(0) | Err(_) => return Head::Closed,
+            Ok(read) => read,
+        };
+        if head.len() + read > MAX_HEADER_BYTES {
+            return Head::TooLarge;
+        }
         head.extend_from_slice(&chunk[..read]);
         if head.windows(4).any(|window| window == b"\r\n\r\n") {
-            return String::from_utf8(head.to_vec()).ok().map(Zeroizing::new);
-        }
-        if head.len() + chunk.len() > MAX_HEADER_BYTES {
-            return None;
+            return Head::Read(head);
         }
     }
 }
@@ -250,6 +281,7 @@ async fn respond(mut stream: TcpStream, status: u16, body: &str) {
         400 => "Bad Request",
         405 => "Method Not Allowed",
         421 => "Misdirected Request",
+        431 => "Request Header Fields Too Large",
         _ => "Not Found",
     };
     let response = format!(
@@ -264,124 +296,4 @@ async fn respond(mut stream: TcpStream, status: u16, body: &str) {
         stream.shutdown().await
     })
     .await;
-}
-
-macro_rules! page {
-    ($title:literal, $text:literal) => {
-        concat!(
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Muster: ",
-            $title,
-            "</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;\
-             color-scheme:light dark}</style><h1>",
-            $title,
-            "</h1><p>",
-            $text,
-            "</p></html>"
-        )
-    };
-}
-
-/// SHA-256 of the pages' one style element, for their content security policy; a test holds the two together.
-const STYLE_HASH: &str = "0edi7cnP94b4Ybxrel1Aw1t27cC4gAmSFlH1Fu8f9jU=";
-const DONE_PAGE: &str = page!("You are signed in", "You can close this page and go back to Muster.");
-const FAILED_PAGE: &str = page!("You are not signed in", "Muster says why. You can close this page.");
-const STALE_PAGE: &str = page!(
-    "This page is from an older attempt",
-    "Go back to Muster, which is still waiting, and open the browser again."
-);
-const NOTHING_PAGE: &str = page!("Nothing is here", "Muster waits for a sign-in at another address.");
-
-#[cfg(test)]
-mod tests {
-    use base64::Engine as _;
-    use sha2::{Digest, Sha256};
-
-    use super::*;
-
-    fn awaited() -> Awaited {
-        Awaited { state: "s1".into(), issuer: "https://id.example".into(), issuer_required: true }
-    }
-
-    async fn ask(authority: &str, request: &str) -> String {
-        let mut stream = TcpStream::connect(authority).await.expect("it listens");
-        stream.write_all(request.as_bytes()).await.expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.expect("it answers");
-        answer
-    }
-
-    async fn get(authority: &str, target: &str) -> String {
-        ask(authority, &format!("GET {target} HTTP/1.1\r\nHost: {authority}\r\n\r\n")).await
-    }
-
-    const GOOD: &str = "/callback?code=c0de&state=s1&iss=https%3A%2F%2Fid.example";
-
-    #[tokio::test]
-    async fn everything_but_the_callback_leaves_the_attempt_waiting() {
-        let listener = Listener::bind("127.0.0.1", &[]).await.expect("a free port");
-        let authority = listener.authority.clone();
-        let stale = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-        let seen = std::sync::Arc::clone(&stale);
-        let waiting = tokio::spawn(async move {
-            listener
-                .wait(&awaited(), move || {
-                    seen.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                })
-                .await
-        });
-        // An idle connection, as browsers open them in advance.
-        let _idle = TcpStream::connect(&authority).await.expect("it listens");
-        assert!(get(&authority, "/favicon.ico").await.starts_with("HTTP/1.1 404"));
-        assert!(
-            ask(&authority, &format!("GET {GOOD} HTTP/1.1\r\nHost: evil.example\r\n\r\n"))
-                .await
-                .starts_with("HTTP/1.1 421")
-        );
-        assert!(ask(&authority, &format!("GET {GOOD} HTTP/1.1\r\n\r\n")).await.starts_with("HTTP/1.1 421"));
-        assert!(
-            ask(&authority, &format!("POST {GOOD} HTTP/1.1\r\nHost: {authority}\r\n\r\n"))
-                .await
-                .starts_with("HTTP/1.1 405")
-        );
-        let forged = get(&authority, "/callback?code=evil&state=wrong<script>").await;
-        assert!(
-            forged.starts_with("HTTP/1.1 400") && !forged.contains("wrong"),
-            "nothing of a request comes back"
-        );
-        assert!(get(&authority, "/callback?code=evil&state=s1&state=s2").await.starts_with("HTTP/1.1 400"));
-        let good = get(&authority, GOOD).await;
-        assert!(good.starts_with("HTTP/1.1 200") && good.contains("no-store") && !good.contains("c0de"));
-        let callback = waiting.await.expect("no panic").expect("it is good");
-        assert!(matches!(callback, Callback::Code(code) if *code == "c0de"));
-        assert_eq!(stale.load(std::sync::atomic::Ordering::SeqCst), 2, "forged requests are told");
-        assert!(TcpStream::connect(&authority).await.is_err(), "the first answer closes the listener");
-    }
-
-    #[test]
-    fn a_callback_from_another_issuer_or_without_one_is_not_trusted() {
-        for query in [
-            "code=c&state=s1",
-            "code=c&state=s1&iss=https://evil.example",
-            "state=s1&iss=https://id.example",
-            "code=c&error=e&state=s1&iss=https://id.example",
-            "code=c&code=d&state=s1&iss=https://id.example",
-        ] {
-            assert!(matches!(judge(query, &awaited()), Judged::Bad(_)), "{query}");
-        }
-        assert!(matches!(judge("error=access_denied&state=s1&iss=https://id.example", &awaited()),
-            Judged::Good(Callback::Refused { error, .. }) if error == "access_denied"));
-    }
-
-    #[test]
-    fn the_style_of_every_page_is_the_one_that_its_policy_allows() {
-        for page in [DONE_PAGE, FAILED_PAGE, STALE_PAGE, NOTHING_PAGE] {
-            let style = page
-                .split_once("<style>")
-                .and_then(|(_, rest)| rest.split_once("</style>"))
-                .expect("a style")
-                .0;
-            let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(style.as_bytes()));
-            assert_eq!(hash, STYLE_HASH);
-        }
-    }
 }

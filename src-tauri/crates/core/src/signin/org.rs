@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::SignInError;
 use super::id_token::VerifiedIdToken;
-use crate::deployment::OrgClaim;
+use crate::deployment::{OrgClaim, OrgShape};
 use crate::tenant::{Org, Tenant};
 
 /// Every org that the token carries, in its order, each once.
@@ -19,7 +19,7 @@ pub fn orgs(verified: &VerifiedIdToken, rule: &OrgClaim) -> Result<Vec<Org>, Sig
     let mut names = Vec::new();
     for pointer in &rule.pointers {
         if let Some(value) = claims.pointer(pointer) {
-            collect(value, rule.item_key.as_deref(), &mut names);
+            collect(value, rule, &mut names);
         }
     }
     let mut orgs: Vec<Org> = Vec::new();
@@ -38,22 +38,20 @@ pub fn orgs(verified: &VerifiedIdToken, rule: &OrgClaim) -> Result<Vec<Org>, Sig
     }
 }
 
-/// A string, a list of strings, a list of objects (by `item_key`), or the keys of a map (Keycloak, Zitadel).
-fn collect(value: &Value, item_key: Option<&str>, names: &mut Vec<String>) {
-    match value {
-        Value::String(name) => names.push(name.clone()),
-        Value::Array(items) => {
-            for item in items {
-                match (item, item_key) {
-                    (Value::String(name), _) => names.push(name.clone()),
-                    (Value::Object(object), Some(key)) => {
-                        names.extend(object.get(key).and_then(Value::as_str).map(str::to_owned));
-                    }
-                    _ => {}
-                }
-            }
+/// Takes the names out of what a pointer led to, as far as it has the shape that the deployment says. Anything else is
+/// no name: an object's keys, above all, are names only where the deployment says so.
+fn collect(value: &Value, rule: &OrgClaim, names: &mut Vec<String>) {
+    use OrgShape::{List, MapKeys, Names, NamesOrMapKeys, String as One};
+    match (value, rule.shape) {
+        (Value::String(name), Names | One | NamesOrMapKeys) => names.push(name.clone()),
+        (Value::Array(items), Names | List | NamesOrMapKeys) => {
+            names.extend(items.iter().filter_map(|item| match (item, &rule.item_key) {
+                (Value::String(name), _) => Some(name.clone()),
+                (Value::Object(object), Some(key)) => object.get(key)?.as_str().map(str::to_owned),
+                _ => None,
+            }));
         }
-        Value::Object(map) => names.extend(map.keys().cloned()),
+        (Value::Object(map), MapKeys | NamesOrMapKeys) => names.extend(map.keys().cloned()),
         _ => {}
     }
 }

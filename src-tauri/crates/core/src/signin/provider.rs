@@ -1,21 +1,28 @@
 //! What an identity provider says of itself (OpenID Connect Discovery 1.0), and its keys.
 //!
 //! Invariants: the document's issuer equals the deployment's, letter for letter; every endpoint is https or loopback;
-//! an unknown key id refetches the keys at most once in [`REFETCH_AT_MOST_EVERY`].
+//! an unknown key id refetches the keys at most once in [`REFETCH_AT_MOST_EVERY`]; keys older than [`KEYS_LAST`] are
+//! fetched anew, so that a key that the provider withdrew is not trusted for as long as the app runs.
+//!
+//! Deliberately absent: `userinfo`. What counts is in the signed id token.
 
 use std::time::Duration;
 
-use jsonwebtoken::jwk::{Jwk, JwkSet};
+use jsonwebtoken::jwk::{Jwk, JwkSet, PublicKeyUse};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::error::SignInError;
 use super::http::Http;
+use super::words::words;
 use crate::deployment::{Deployment, SafeUrl};
 
 /// A token with an unknown key id must not make Muster hammer the provider.
 pub const REFETCH_AT_MOST_EVERY: Duration = Duration::from_secs(30);
+
+/// How long fetched keys are taken for the provider's present ones.
+pub const KEYS_LAST: Duration = Duration::from_secs(15 * 60);
 
 /// The discovery document, as far as it is used.
 #[derive(Debug, Deserialize)]
@@ -46,8 +53,6 @@ pub struct Provider {
     pub sends_issuer: bool,
     /// Signing algorithms it names; empty where it names none.
     pub algorithms: Vec<String>,
-    /// Its `Date` minus our clock when it was asked, in seconds.
-    pub skew_seconds: i64,
     jwks_uri: SafeUrl,
     keys: Mutex<Keys>,
 }
@@ -55,7 +60,8 @@ pub struct Provider {
 #[derive(Default)]
 struct Keys {
     set: Option<JwkSet>,
-    fetched: Option<Instant>,
+    /// When the set was last asked for, and what came of it.
+    asked: Option<(Instant, Result<(), SignInError>)>,
 }
 
 impl Provider {
@@ -63,11 +69,7 @@ impl Provider {
     ///
     /// # Errors
     /// [`SignInError::ProviderUnreachable`] and [`SignInError::ProviderBroken`].
-    pub async fn discover(
-        http: Http,
-        deployment: &Deployment,
-        now: jiff::Timestamp,
-    ) -> Result<Self, SignInError> {
+    pub async fn discover(http: Http, deployment: &Deployment) -> Result<Self, SignInError> {
         let host = deployment.issuer.host_port();
         let broken = |why: String| SignInError::ProviderBroken { host: host.clone(), why };
         let issuer = deployment.issuer_text();
@@ -83,10 +85,10 @@ impl Provider {
         if metadata.issuer != issuer {
             return Err(broken(format!(
                 "it calls itself {}, and the deployment file says {issuer}",
-                metadata.issuer
+                words(&metadata.issuer)
             )));
         }
-        let endpoint = |url: &str| SafeUrl::parse(url).map_err(|why| broken(why));
+        let endpoint = |url: &str| SafeUrl::parse(url).map_err(&broken);
         Ok(Self {
             authorization: endpoint(&metadata.authorization_endpoint)?,
             token: endpoint(&metadata.token_endpoint)?,
@@ -94,31 +96,32 @@ impl Provider {
             jwks_uri: endpoint(&metadata.jwks_uri)?,
             sends_issuer: metadata.authorization_response_iss_parameter_supported,
             algorithms: metadata.id_token_signing_alg_values_supported,
-            skew_seconds: answer.date.map_or(0, |date| date.as_second() - now.as_second()),
             keys: Mutex::default(),
             http,
             host,
         })
     }
 
-    /// The key that a token names. An unknown one refetches the set once.
+    /// The key that a token names. An unknown one refetches the set, but not again and again.
     ///
     /// # Errors
-    /// [`SignInError::Untrusted`] where there is no such key.
+    /// [`SignInError::Untrusted`] where there is no such key; the fetch's own error where the keys could not be had.
     pub async fn key(&self, kid: Option<&str>) -> Result<Jwk, SignInError> {
         let mut keys = self.keys.lock().await;
-        if let Some(key) = keys.set.as_ref().and_then(|set| pick(set, kid)) {
+        let fresh =
+            keys.asked.as_ref().is_some_and(|(at, outcome)| outcome.is_ok() && at.elapsed() < KEYS_LAST);
+        if fresh && let Some(key) = keys.set.as_ref().and_then(|set| pick(set, kid)) {
             return Ok(key.clone());
         }
-        let may_ask = keys.fetched.is_none_or(|at| at.elapsed() >= REFETCH_AT_MOST_EVERY);
-        if may_ask {
-            keys.fetched = Some(Instant::now());
-            keys.set = Some(self.fetch().await?);
-            if let Some(key) = keys.set.as_ref().and_then(|set| pick(set, kid)) {
-                return Ok(key.clone());
+        match &keys.asked {
+            Some((at, outcome)) if at.elapsed() < REFETCH_AT_MOST_EVERY => outcome.clone()?,
+            _ => {
+                let fetched = self.fetch().await;
+                keys.asked = Some((Instant::now(), fetched.as_ref().map(|_| ()).map_err(Clone::clone)));
+                keys.set = Some(fetched?);
             }
         }
-        Err(SignInError::Untrusted {
+        keys.set.as_ref().and_then(|set| pick(set, kid)).cloned().ok_or_else(|| SignInError::Untrusted {
             why: "it is signed with a key that the identity provider does not publish".into(),
         })
     }
@@ -129,16 +132,20 @@ impl Provider {
         if answer.status != 200 {
             return Err(broken(format!("its keys answer {}", answer.status)));
         }
-        // One key of a kind we do not know must not hide the others.
+        // One key of a kind we do not know must not hide the others, and one for encryption signs nothing.
         #[derive(Deserialize)]
         struct Lenient {
             keys: Vec<serde_json::Value>,
         }
         let lenient: Lenient =
             serde_json::from_slice(&answer.body).map_err(|_| broken("its keys are not a JWK set".into()))?;
-        let keys = lenient.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
-        Ok(JwkSet { keys })
+        let keys = lenient.keys.into_iter().filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
+        Ok(JwkSet { keys: keys.filter(signs).collect() })
     }
+}
+
+fn signs(key: &Jwk) -> bool {
+    !matches!(key.common.public_key_use, Some(PublicKeyUse::Encryption))
 }
 
 /// Without a key id only a set of one key says which is meant.
