@@ -1,9 +1,9 @@
 //! What holds for the inventory of any cluster, however odd.
 
-use muster_core::inventory::input::{Node, Pod, ResourceClaim, ResourceSlice};
 use muster_core::inventory::pool::{Source, Units};
+use muster_core::inventory::totals::{Breakdown, Tally};
 use muster_core::inventory::{
-    ClusterInput, ClusterInventory, FleetMember, Listing, Pool, Reading, fleet, inventory,
+    Change, ClusterInventory, ClusterRows, FleetMember, LiveInventory, Pool, Reading, fleet, inventory,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -23,18 +23,19 @@ fn rows<T: serde::de::DeserializeOwned>(items: &[Value]) -> Vec<T> {
 }
 
 impl Cluster {
+    fn rows(&self) -> ClusterRows {
+        ClusterRows {
+            nodes: Ok(rows(&self.nodes)),
+            pods: Ok(rows(&self.pods)),
+            resource_slices: Ok(rows(&self.slices)),
+            resource_claims: Ok(rows(&self.claims)),
+            device_classes: Ok(Vec::new()),
+            device_taint_rules: Ok(Vec::new()),
+        }
+    }
+
     fn inventory(&self) -> ClusterInventory {
-        let (nodes, pods): (Vec<Node>, Vec<Pod>) = (rows(&self.nodes), rows(&self.pods));
-        let (slices, claims): (Vec<ResourceSlice>, Vec<ResourceClaim>) =
-            (rows(&self.slices), rows(&self.claims));
-        inventory(&ClusterInput {
-            nodes: Listing::Read(&nodes),
-            pods: Listing::Read(&pods),
-            resource_slices: Listing::Read(&slices),
-            resource_claims: Listing::Read(&claims),
-            device_classes: Listing::Read(&[]),
-            device_taint_rules: Listing::Read(&[]),
-        })
+        inventory(&self.rows().input())
     }
 
     fn reversed(mut self) -> Self {
@@ -302,14 +303,43 @@ proptest! {
     #[test]
     fn every_way_to_group_has_the_same_sums(cluster in cluster("n")) {
         let breakdown = cluster.inventory().breakdown();
-        let total = |groups: &std::collections::BTreeMap<_, muster_core::inventory::totals::Tally>| {
+        let total = |groups: &std::collections::BTreeMap<_, Tally>| {
             groups.values().fold((0, None, None), |(pools, cards, usable), tally| {
                 (pools + tally.pools, plus(cards, tally.physical), plus(usable, tally.units.usable_free))
             })
         };
-        let by_model = total(&breakdown.by_model);
-        for other in [&breakdown.by_vendor, &breakdown.by_resource, &breakdown.by_region, &breakdown.by_zone] {
-            prop_assert_eq!(total(other), by_model);
+        let whole = &breakdown.total;
+        let all = (whole.pools, whole.physical, whole.units.usable_free);
+        let Breakdown { by_model, by_vendor, by_resource, by_region, by_zone, .. } = &breakdown;
+        for groups in [by_model, by_vendor, by_resource, by_region, by_zone] {
+            prop_assert_eq!(total(groups), all);
         }
+    }
+
+    #[test]
+    fn a_live_inventory_equals_one_computed_anew(before in cluster("n"), after in cluster("n"), uses_claim in any::<bool>()) {
+        let mut live = LiveInventory::new(before.rows());
+        let mut after = after;
+        if let Some(pod) = after.pods.first_mut().filter(|_| uses_claim) {
+            pod["spec"]["resourceClaims"] = json!([{"name": "r", "resourceClaimName": "c0"}]);
+        }
+        let rows = after.rows();
+        // From one cluster to the other, change by change: what is there is put, then what is not there goes.
+        let mut changes: Vec<Change> = Vec::new();
+        changes.extend(rows.pods.iter().flatten().cloned().map(|pod| Change::Pod(Box::new(pod))));
+        changes.extend(rows.nodes.iter().flatten().cloned().map(|node| Change::Node(Box::new(node))));
+        let gone_pods = before.pods.len() > after.pods.len();
+        for pod in before.rows().pods.into_iter().flatten().skip(after.pods.len()).filter(|_| gone_pods) {
+            changes.push(Change::PodGone { namespace: pod.namespace, name: pod.name });
+        }
+        for node in before.rows().nodes.into_iter().flatten().skip(after.nodes.len()) {
+            changes.push(Change::NodeGone(node.name));
+        }
+        for change in changes {
+            live.apply(change);
+            prop_assert_eq!(live.inventory(), &inventory(&live.rows().input()), "after every change");
+        }
+        let expected = ClusterRows { resource_slices: before.rows().resource_slices, resource_claims: before.rows().resource_claims, ..rows };
+        prop_assert_eq!(live.inventory(), &inventory(&expected.input()), "all changes together");
     }
 }

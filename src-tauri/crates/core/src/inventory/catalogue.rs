@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::glob::Pattern;
+
 /// A model of the catalogue.
 #[derive(Debug, Deserialize)]
 pub struct Model {
@@ -69,6 +71,16 @@ pub fn model(vendor: &str, raw: &str) -> Option<&'static Model> {
 pub fn model_of_device(vendor: &str, id: &str) -> Option<&'static Model> {
     let id = id.trim_start_matches("0x").to_ascii_lowercase();
     CATALOGUE.model.iter().find(|model| model.vendor == vendor && model.device_ids.contains(&id))
+}
+
+/// The model of an instance type, on the clouds that are known.
+pub fn model_of_instance(vendor: &str, cloud: &str, instance_type: &str) -> Option<&'static Model> {
+    let instances = &CATALOGUE.instances;
+    if instances.by_words.iter().any(|known| known == cloud) {
+        return model(vendor, instance_type);
+    }
+    let known = instances.by_cloud.get(cloud)?.iter().find(|known| known.pattern.matches(instance_type))?;
+    CATALOGUE.model.iter().find(|model| model.vendor == vendor && model.short == known.short)
 }
 
 /// The MIG table of a model, by its raw name; `memory_mib` of the whole card decides where the name leaves it open.
@@ -137,8 +149,22 @@ static CATALOGUE: LazyLock<Catalogue> =
 #[derive(Default, Deserialize)]
 struct Catalogue {
     model: Vec<Model>,
+    instances: Instances,
     mig_by_memory: HashMap<String, MigChoice>,
     mig: HashMap<String, MigTable>,
+}
+
+#[derive(Default, Deserialize)]
+struct Instances {
+    by_words: Vec<String>,
+    #[serde(flatten)]
+    by_cloud: HashMap<String, Vec<Instance>>,
+}
+
+#[derive(Deserialize)]
+struct Instance {
+    pattern: Pattern,
+    short: String,
 }
 
 #[derive(Deserialize)]
@@ -164,6 +190,13 @@ mod tests {
             if let Some(table) = &model.mig {
                 assert!(catalogue.mig.contains_key(table), "{} names the table {table}", model.short);
             }
+        }
+        for instance in catalogue.instances.by_cloud.values().flatten() {
+            assert!(
+                catalogue.model.iter().any(|model| model.short == instance.short),
+                "{} is a model",
+                instance.short
+            );
         }
         for choice in catalogue.mig_by_memory.values() {
             assert!(catalogue.mig.contains_key(&choice.small) && catalogue.mig.contains_key(&choice.large));
@@ -203,6 +236,20 @@ mod tests {
         assert_eq!(short("NVIDIA-GB200"), Some("GB200"));
         assert_eq!(short("something-else"), None);
         assert_eq!(model_of_device("amd", "0x74A1").map(|model| model.short.as_str()), Some("MI300X"));
+    }
+
+    #[test]
+    fn an_instance_type_is_a_model_on_its_own_cloud_only() {
+        let short = |vendor, cloud, instance| {
+            model_of_instance(vendor, cloud, instance).map(|model| model.short.as_str())
+        };
+        assert_eq!(short("nvidia", "azure", "Standard_ND96isr_H100_v5"), Some("H100"));
+        assert_eq!(short("amd", "azure", "Standard_ND96isr_MI300X_v5"), Some("MI300X"));
+        assert_eq!(short("nvidia", "aws", "p5.48xlarge"), Some("H100"));
+        assert_eq!(short("nvidia", "aws", "p5en.48xlarge"), Some("H200"));
+        assert_eq!(short("aws", "aws", "trn1.32xlarge"), Some("Trainium"));
+        assert_eq!(short("nvidia", "aws", "gpu-h100-sxm"), None);
+        assert_eq!(short("nvidia", "somecloud", "p5.48xlarge"), None);
     }
 
     #[test]

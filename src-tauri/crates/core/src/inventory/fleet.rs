@@ -246,3 +246,75 @@ fn total(clusters: &BTreeMap<&str, &ClusterInventory>) -> FleetTotals {
         pending,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::input::Node;
+    use crate::inventory::{ClusterRows, Unread, inventory};
+
+    fn reading(nodes: Result<usize, Unread>) -> ClusterInventory {
+        let node = |at: usize| Node { name: format!("n{at}").into(), ..Node::default() };
+        let rows = ClusterRows {
+            nodes: nodes.map(|count| (0..count).map(node).collect()),
+            pods: Ok(Vec::new()),
+            resource_slices: Err(Unread::Absent),
+            resource_claims: Err(Unread::Absent),
+            device_classes: Err(Unread::Absent),
+            device_taint_rules: Err(Unread::Absent),
+        };
+        inventory(&rows.input())
+    }
+
+    fn member<'a>(name: &'a str, uid: &'a str, reading: Reading<'a>) -> FleetMember<'a> {
+        FleetMember { name, uid: Some(uid), reading }
+    }
+
+    fn read(inventory: &ClusterInventory) -> Reading<'_> {
+        Reading::Read { inventory, observed_at: None }
+    }
+
+    #[test]
+    fn of_two_names_of_one_cluster_the_first_counts() {
+        let inventory = reading(Ok(3));
+        let fleet = fleet(&[member("b", "1", read(&inventory)), member("a", "1", read(&inventory))]);
+        assert_eq!(fleet.totals.nodes, Some(3), "three nodes, not six");
+        assert_eq!(fleet.states["a"], ClusterState::Duplicate { same_as: "b" });
+        assert_eq!(fleet.warnings[0].same_as, Some("b"));
+    }
+
+    #[test]
+    fn a_name_that_reads_more_counts_before_the_first() {
+        let (bounded, whole) = (reading(Err(Unread::Forbidden)), reading(Ok(3)));
+        let members = [
+            member("a", "1", Reading::Unreachable),
+            member("b", "1", read(&bounded)),
+            member("c", "1", read(&whole)),
+        ];
+        let fleet = fleet(&members);
+        assert_eq!(fleet.totals.nodes, Some(3));
+        assert_eq!(fleet.states["a"], ClusterState::Duplicate { same_as: "c" });
+        assert_eq!(fleet.states["b"], ClusterState::Duplicate { same_as: "c" });
+    }
+
+    #[test]
+    fn a_cluster_without_a_reading_is_unknown_and_not_zero() {
+        let inventory = reading(Ok(1));
+        let members = [
+            member("up", "1", read(&inventory)),
+            member("down", "2", Reading::Unreachable),
+            member("denied", "3", Reading::Forbidden),
+            member("new", "4", Reading::NeverRead),
+        ];
+        let fleet = fleet(&members);
+        assert_eq!((fleet.totals.clusters, fleet.totals.unknown_clusters), (1, 3));
+        assert!(!fleet.clusters.contains_key("down"), "no row of zeroes stands for it");
+        assert_eq!(fleet.states["down"], ClusterState::Unreachable);
+    }
+
+    #[test]
+    fn a_fleet_without_any_reading_knows_no_number() {
+        let fleet = fleet(&[member("down", "1", Reading::Unreachable)]);
+        assert_eq!((fleet.totals.nodes, fleet.totals.pending), (None, None));
+    }
+}

@@ -71,6 +71,11 @@ mod tests {
             "eight of seven"
         );
         assert_eq!(
+            least_cards(a100_40(), &[("4g.20gb", 1), ("2g.10gb", 2)]),
+            Some(2),
+            "compute runs out before memory"
+        );
+        assert_eq!(
             least_cards(a100_40(), &[("1g.10gb", 4), ("3g.20gb", 1)]),
             Some(2),
             "memory runs out before compute"

@@ -1,8 +1,8 @@
 //! The accelerator inventory: how many cards a cluster has, how they are cut, who holds them, what is free and really
 //! usable, and why the rest is not.
 //!
-//! [`inventory`] is one pure function over typed rows ([`input`]) for every view, so that no two of them can disagree
-//! (kubestellar#8600); [`fleet()`] merges its results. The way of a number:
+//! [`inventory()`] is one pure function over typed rows ([`input`]) for every view, so that no two of them can disagree
+//! (kubestellar#8600); [`live`] keeps its result up to date, and [`fleet()`] merges results. The way of a number:
 //!
 //! rows -> [`names`] (what a resource name is) -> pools of one node, from its status (`plugin`, `cards`, `nvidia`) and
 //! from resource slices ([`dra`]) -> [`node`] (are the free ones usable) -> [`totals`].
@@ -27,6 +27,8 @@ mod glob;
 pub mod hami;
 pub mod input;
 pub mod labels;
+pub mod listing;
+pub mod live;
 mod load;
 pub mod mig;
 pub mod name;
@@ -43,8 +45,10 @@ pub mod topology;
 pub mod totals;
 pub mod warnings;
 
-pub use cluster::{ClusterInput, ClusterInventory, Listing, Unread, inventory};
+pub use cluster::{ClusterInventory, inventory};
 pub use fleet::{FleetInventory, FleetMember, Reading, fleet};
+pub use listing::{ClusterInput, ClusterRows, Listing, Unread};
+pub use live::{Change, LiveInventory, Touched};
 pub use node::{NodeInventory, node_inventory};
 pub use pool::{Holder, Pool};
 pub use warnings::{Severity, Warning};

@@ -246,11 +246,7 @@ fn note_state(node: &Node, pools: &[Pool], is_virtual: bool, notes: &mut Vec<War
         );
     }
     if node.unschedulable {
-        note(
-            "node-cordoned".into(),
-            Severity::Warning,
-            "The node is cordoned: its free cards are not usable.".into(),
-        );
+        note("node-cordoned".into(), Severity::Warning, cordon(node));
     }
     if let Some(status) = hyperpod_health(node) {
         note("node-health".into(), Severity::Error, format!("HyperPod reports the node as {status}."));
@@ -262,9 +258,32 @@ fn note_state(node: &Node, pools: &[Pool], is_virtual: bool, notes: &mut Vec<War
             format!("The kubelet reports {pressure}."),
         );
     }
+    if has_unhealthy_label(node) {
+        let text = "The metrics exporter labels a card of the node as unhealthy.";
+        note("gpu-label-unhealthy".into(), Severity::Error, text.into());
+    }
     if node.labels.get("nvidia.com/mig.config.state") == Some("failed") {
         note("mig-config-failed".into(), Severity::Error, "The last change of the MIG layout failed.".into());
     }
+}
+
+/// Who cordoned the node and why, where NVSentinel left its labels.
+fn cordon(node: &Node) -> String {
+    let mut text = String::from("The node is cordoned: its free cards are not usable.");
+    let said =
+        ["k8saas.nvidia.com/cordon-by", "k8saas.nvidia.com/cordon-reason"].map(|key| node.labels.get(key));
+    if let [Some(by), reason] = said {
+        text += &format!(" Cordoned by {by}");
+        text += &reason.map(|reason| format!(": {reason}.")).unwrap_or_else(|| ".".to_owned());
+    }
+    text
+}
+
+/// AMD's metrics exporter marks bad cards on the node: `<prefix>.gpu.<id>.state=unhealthy`.
+fn has_unhealthy_label(node: &Node) -> bool {
+    node.labels
+        .iter()
+        .any(|(key, value)| value == "unhealthy" && key.ends_with(".state") && key.contains("gpu"))
 }
 
 fn troubles(node: &Node) -> Vec<Trouble> {

@@ -35,7 +35,8 @@ pub fn settle(pools: &mut [Pool], node: &Node, notes: &mut Vec<Warning>) {
         }
     }
     count_names_once(pools);
-    let whole = pools.iter().filter(|pool| pool.kind == Kind::Gpu).filter_map(|pool| pool.physical).sum();
+    let is_whole = |pool: &&Pool| pool.vendor == Some("nvidia") && pool.kind == Kind::Gpu;
+    let whole = pools.iter().filter(is_whole).filter_map(|pool| pool.physical).sum();
     for pool in pools.iter_mut().filter(|pool| pool.kind == Kind::GpuShared && pool.profile.is_none()) {
         facts.settle_renamed(pool, whole, node, notes);
     }

@@ -14,6 +14,7 @@ use super::load::{Held, Load};
 use super::name::Name;
 use super::names::{self, DeviceName, Kind};
 use super::pool::{Pool, Source, Units};
+use super::provider;
 use super::quantity::{Count, Flaw};
 use super::warnings::{self, Severity, Warning};
 
@@ -219,9 +220,17 @@ fn describe(pool: &mut Pool, node: &Node, provider: Option<&str>) {
             }
         }
     }
-    pool.model_short =
-        pool.model.as_deref().and_then(|raw| catalogue::model(vendor, raw)).map(|model| model.short.as_str());
+    let named = pool.model.as_deref().and_then(|raw| catalogue::model(vendor, raw));
+    pool.model_short = named.map(|model| model.short.as_str());
+    if pool.model.is_none() {
+        let instance = provider.zip(provider::instance_type(&node.labels));
+        let model =
+            instance.and_then(|(cloud, instance)| catalogue::model_of_instance(vendor, cloud, instance));
+        pool.model_short = model.map(|model| model.short.as_str());
+        pool.model_origin = model.map(|_| "instance-type");
+    }
     if vendor == "nvidia" {
+        pool.cuda_version = node.labels.get("nvidia.com/cuda.runtime-version.full").map(Name::from);
         pool.driver_version =
             ["nvidia.com/cuda.driver-version.full", "cloud.google.com/gke-gpu-driver-version"]
                 .into_iter()

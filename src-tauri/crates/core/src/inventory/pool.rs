@@ -54,7 +54,8 @@ pub struct Pool {
     pub model: Option<Name>,
     /// Model for people, from the catalogue.
     pub model_short: Option<&'static str>,
-    /// Where the model is written: a label, an annotation or `resourceslice`.
+    /// Where the model is written: a label, an annotation or `resourceslice`. With `instance-type` only the short name is
+    /// known, and from the type of the machine.
     pub model_origin: Option<&'static str>,
     /// The model covers only a part of the devices: the node mixes models and its labels name one.
     #[serde(skip_serializing_if = "is_false")]
@@ -70,6 +71,9 @@ pub struct Pool {
     /// Version of the vendor's driver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driver_version: Option<Name>,
+    /// Newest CUDA version that the driver supports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda_version: Option<Name>,
     /// How cards are shared, where they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
@@ -197,6 +201,7 @@ impl Pool {
             memory_origin: None,
             profile: None,
             driver_version: None,
+            cuda_version: None,
             sharing: None,
             partitions: None,
             units: Units::default(),

@@ -50,6 +50,8 @@ pub struct Tally {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Breakdown {
+    /// Everything.
+    pub total: Tally,
     /// By model: the short name where the catalogue knows it, else the raw one.
     pub by_model: BTreeMap<Name, Tally>,
     /// By vendor.
@@ -165,16 +167,6 @@ impl TallySums {
         self.withhold(&pool.withheld);
     }
 
-    /// Adds another tally.
-    pub fn add(&mut self, tally: &Tally) {
-        self.pools += tally.pools;
-        self.unknown += tally.unknown;
-        self.physical.add(tally.physical);
-        self.units.add(&tally.units);
-        self.reclaimable.add(tally.reclaimable);
-        self.withhold(&tally.withheld);
-    }
-
     fn withhold(&mut self, withheld: &BTreeMap<Name, i64>) {
         for (reason, units) in withheld {
             let sum = self.withheld.entry(reason.clone()).or_default();
@@ -216,11 +208,13 @@ pub fn breakdown<'p>(
     nodes: impl Iterator<Item = &'p NodeInventory>,
     shared: impl Iterator<Item = &'p Pool>,
 ) -> Breakdown {
+    let mut total = TallySums::default();
     let [mut model, mut vendor, mut resource, mut region, mut zone]: [Groups; 5] = Default::default();
     let on_nodes = nodes.flat_map(|node| node.accelerators.iter().map(move |pool| (Some(node), pool)));
     for (node, pool) in on_nodes.chain(shared.map(|pool| (None, pool))) {
         let place =
             |name: fn(&NodeInventory) -> Option<&Name>| node.and_then(name).map_or(UNKNOWN, |name| name);
+        total.add_pool(pool);
         model.add(pool.model_short.or(pool.model.as_deref()).unwrap_or(UNKNOWN), pool);
         vendor.add(pool.vendor.unwrap_or(UNKNOWN), pool);
         resource.add(&pool.resource, pool);
@@ -228,6 +222,7 @@ pub fn breakdown<'p>(
         zone.add(place(|node| node.zone.as_ref()), pool);
     }
     Breakdown {
+        total: total.value(),
         by_model: model.value(),
         by_vendor: vendor.value(),
         by_resource: resource.value(),

@@ -7,6 +7,7 @@
 //! Deliberately absent: evaluating CEL, so taint rules and classes that need it are named, not applied; and the
 //! ResourcePoolStatusRequest API, which would have to create an object in order to read.
 
+mod cards;
 mod claims;
 mod rows;
 mod slices;
@@ -29,6 +30,13 @@ pub struct DraPools {
     pub shared: Vec<SharedPool>,
     /// What there is to say about them.
     pub notes: Vec<Warning>,
+}
+
+impl DraPools {
+    /// The pools on a node.
+    pub fn on_node(&self, name: &str) -> Vec<Pool> {
+        self.by_node.get(name).cloned().unwrap_or_default()
+    }
 }
 
 /// Devices that belong to no single node: network-attached, or with a node selector. Counted once per cluster.

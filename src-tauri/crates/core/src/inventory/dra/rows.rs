@@ -4,12 +4,10 @@
 //! static MIG nodes that list whole GPUs as well, dra-driver-nvidia#719), the listed devices overlap and cannot be added:
 //! the pool counts cards, a card is busy when any of its devices is allocated, and free means wholly free. Everywhere
 //! else each device is a unit, and the cards behind units are told apart by their parents.
-//!
-//! A card is a counter set that devices consume; a device may span two sets and then belongs to two cards. Without
-//! counters a card is told by identity: the parent's, or its own.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
+use super::cards::{Card, Cards};
 use super::claims::Claims;
 use super::slices::{Place, PlacedDevice};
 use crate::inventory::catalogue;
@@ -24,21 +22,18 @@ pub fn pools(place: &Place<'_>, claims: Option<&Claims<'_>>, notes: &mut Vec<War
     note_taints(place, notes);
     let cards = Cards::of(place);
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
-    for (index, card) in cards.devices.iter().enumerate() {
-        if cards.is_partitionable(index) {
-            let group = groups.entry(Key::of(place, card.face(place), true)).or_default();
-            group.add_card(place, card, claims);
-        }
+    for card in cards.partitionable() {
+        let group = groups.entry(Key::of(place, card.face(place), true)).or_default();
+        group.add_card(place, card, claims);
     }
     // A card that two groups cut into units is counted in the first.
     let mut counted: HashSet<usize> = HashSet::new();
     for (index, placed) in place.devices.iter().enumerate() {
-        if cards.of_device[index].iter().any(|card| cards.is_partitionable(*card)) {
-            continue;
+        if let Some(of_device) = cards.behind_unit(index) {
+            let group = groups.entry(Key::of(place, placed.device, false)).or_default();
+            let fresh = of_device.iter().filter(|card| counted.insert(**card)).count();
+            group.add_unit(place, placed, fresh, claims);
         }
-        let group = groups.entry(Key::of(place, placed.device, false)).or_default();
-        let fresh = cards.of_device[index].iter().filter(|card| counted.insert(**card)).count();
-        group.add_unit(place, placed, fresh, claims);
     }
     groups.into_iter().map(|(key, group)| group.into_pool(key, place, claims)).collect()
 }
@@ -49,90 +44,6 @@ fn note_taints(place: &Place<'_>, notes: &mut Vec<Warning>) {
         let text = format!("{blocked} devices of {} are tainted: new claims are kept off.", place.driver);
         let warning = Warning::of_cluster("dra-device-tainted", Severity::Warning, text);
         notes.push(Warning { node: place.node.clone(), ..warning });
-    }
-}
-
-/// The cards of a place.
-struct Cards {
-    devices: Vec<Card>,
-    /// Per device, its cards.
-    of_device: Vec<Vec<usize>>,
-}
-
-#[derive(Default)]
-struct Card {
-    devices: Vec<usize>,
-    has_counters: bool,
-    has_whole: bool,
-}
-
-impl Cards {
-    fn of(place: &Place<'_>) -> Self {
-        let mut cards: Vec<Card> = Vec::new();
-        let mut known: HashMap<(bool, &str, &str), usize> = HashMap::new();
-        let mut of_device = vec![Vec::new(); place.devices.len()];
-        // Whole devices first: they know all the names by which a part may call its parent.
-        let mut order: Vec<usize> = (0..place.devices.len()).collect();
-        order.sort_by_key(|index| place.devices[*index].device.is_part);
-        for index in order {
-            let PlacedDevice { device, pool, .. } = &place.devices[index];
-            let by_counter = !device.counter_sets.is_empty();
-            let groups: Vec<Vec<&str>> = if by_counter {
-                device.counter_sets.iter().map(|set| vec![&**set]).collect()
-            } else if device.card_ids.is_empty() {
-                vec![vec![&*device.name]]
-            } else {
-                vec![device.card_ids.iter().map(|id| &**id).collect()]
-            };
-            for ids in groups {
-                // Counter sets are named within their pool; identities of hardware are unique on their own.
-                let key = |id| (by_counter, if by_counter { &***pool } else { "" }, id);
-                let card = ids.iter().find_map(|id| known.get(&key(*id)).copied()).unwrap_or_else(|| {
-                    cards.push(Card::default());
-                    cards.len() - 1
-                });
-                for id in ids {
-                    known.entry(key(id)).or_insert(card);
-                }
-                cards[card].devices.push(index);
-                cards[card].has_counters |= by_counter;
-                cards[card].has_whole |= !device.is_part;
-                of_device[index].push(card);
-            }
-        }
-        Self { devices: cards, of_device }
-    }
-
-    /// Whether the devices of a card are alternatives of each other.
-    fn is_partitionable(&self, card: usize) -> bool {
-        let overlap = |card: usize| {
-            let card = &self.devices[card];
-            card.devices.len() > 1 && (card.has_counters || card.has_whole)
-        };
-        // A device that spans two cards makes both of them alternatives of what it overlaps with.
-        overlap(card)
-            || self.devices[card]
-                .devices
-                .iter()
-                .flat_map(|index| &self.of_device[*index])
-                .any(|card| overlap(*card))
-    }
-}
-
-impl Card {
-    /// The device that stands for the card: the whole one, else the first.
-    fn face<'s>(&self, place: &Place<'s>) -> &'s Device {
-        let devices = self.devices.iter().map(|index| place.devices[*index].device);
-        let is_whole = |device: &&Device| !device.is_part && device.device_type.as_deref() != Some("vfio");
-        devices.clone().find(is_whole).or_else(|| devices.clone().next()).unwrap_or(place.devices[0].device)
-    }
-
-    /// Whether new claims can get nothing of the card, or its whole device is tainted: XID errors taint only the parent
-    /// (dra-driver-nvidia#1316), while one tainted part leaves the rest of its card alone.
-    fn is_blocked(&self, place: &Place<'_>) -> bool {
-        let mut devices = self.devices.iter().map(|index| &place.devices[*index]);
-        devices.clone().any(|placed| !placed.device.is_part && placed.is_card_blocked)
-            || devices.all(|placed| placed.is_blocked)
     }
 }
 
