@@ -31,6 +31,8 @@ export default ts.config(
       'svelte/no-at-html-tags': 'error',
       'svelte/require-each-key': 'error',
       'svelte/no-navigation-without-resolve': 'off',
+      // State is replaced, not mutated; a Map or Set here is a lookup.
+      'svelte/prefer-svelte-reactivity': 'off',
     },
   },
   {

@@ -1,0 +1,21 @@
+// The browser of the tests: Debian's Chromium, told to talk to nobody.
+export const SIZES = {
+  small: { width: 1024, height: 700 },
+  large: { width: 1600, height: 1000 },
+};
+
+export const BASE = 'http://127.0.0.1:4173';
+
+export const LAUNCH = {
+  executablePath: process.env.MUSTER_CHROMIUM ?? '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-default-apps',
+    '--disable-sync',
+    '--no-first-run',
+    '--font-render-hinting=none',
+  ],
+};
