@@ -145,7 +145,10 @@ async fn mounts(State(kms): State<Arc<Kms>>, Path(path): Path<String>, headers: 
     // The endpoint answers whoever may do something below the mount, and nobody else.
     let inside = path == mount || path.starts_with(&format!("{mount}/orgs/{}/", token.org));
     if mount != MOUNT || !inside {
-        return denied_by_policy();
+        let text = format!(
+            "preflight capability check returned 403, please ensure client's policies grant access to path \"{path}/\""
+        );
+        return errors(StatusCode::FORBIDDEN, &[&text]);
     }
     let data = json!({"path": format!("{MOUNT}/"), "type": "kv", "options": {"version": "2"}});
     Json(json!({"data": data})).into_response()

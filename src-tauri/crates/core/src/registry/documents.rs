@@ -13,14 +13,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::RegistryError;
+use tokio::time::Instant;
+
 use super::entropy::Entropy;
 use super::index::KNOWN_SCHEMA;
 use crate::kms::{Cas, Expect, Kms, KmsError, SecretRef, Version};
 
 /// How often a change is tried before others are told to be too many.
 const TRIES: u32 = 5;
-/// The longest pause before the second try; it doubles from try to try.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause before the second try, at least; it grows fourfold from try to try.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// The longest pause of all.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// A document that several writers share.
 pub(super) trait Document: Default + Send {
@@ -76,8 +80,10 @@ impl Documents {
         let _alone = self.writing.lock().await;
         let mut last = RegistryError::Contended { document: at.words() };
         let mut uncertain = false;
+        let mut took = Duration::ZERO;
         for attempt in 0..TRIES {
-            self.pause_before(attempt).await;
+            self.pause(attempt, took).await;
+            let began = Instant::now();
             let (mut document, expect) = self.read::<D>(at).await?;
             if (uncertain && change.holds(&document)) || !change.apply(&mut document)? {
                 return Ok(document);
@@ -108,6 +114,7 @@ impl Documents {
                 },
                 Err(error) => return Err(failed(error)),
             }
+            took = began.elapsed();
         }
         Err(last)
     }
@@ -155,11 +162,16 @@ impl Documents {
         true
     }
 
-    /// No pause before the first try; then up to a limit that doubles, at random.
+    /// No pause before the first try; then up to a limit that grows, at random.
     pub async fn pause_before(&self, attempt: u32) {
+        self.pause(attempt, Duration::ZERO).await;
+    }
+
+    /// The limit also grows with what a try takes: the slower the store, the further its writers have to spread.
+    async fn pause(&self, attempt: u32, took: Duration) {
         if attempt > 0 {
-            let limit = FIRST_PAUSE * 2_u32.saturating_pow(attempt - 1);
-            let micros = u64::try_from(limit.as_micros()).unwrap_or(u64::MAX);
+            let limit = FIRST_PAUSE.max(took * 2) * 4_u32.saturating_pow(attempt - 1);
+            let micros = u64::try_from(limit.min(LONGEST_PAUSE).as_micros()).unwrap_or(u64::MAX);
             tokio::time::sleep(Duration::from_micros(self.entropy.next() % micros)).await;
         }
     }
