@@ -369,3 +369,23 @@ async fn nothing_secret_is_in_an_error() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_the_environment_says_of_proxies_is_not_heard() {
+    let proxy = Scripted::start(|_| Some(Told::absent())).await;
+    // The environment belongs to the process, so the call is made in one of its own: this very program, told to run
+    // one other test.
+    let child = tokio::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "guards::a_denial_of_a_living_token_does_not_log_in_again"])
+        .env("HTTP_PROXY", &proxy.url)
+        .env("http_proxy", &proxy.url)
+        .env("ALL_PROXY", &proxy.url)
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .output()
+        .await
+        .unwrap();
+    assert_eq!(proxy.asked().len(), 0, "the proxy was asked");
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}");
+}
