@@ -130,6 +130,7 @@ async fn under_the_private_policy_a_real_listener_on_this_computer_sees_nobody()
     let allowed = connect(&safe, &dial(EndpointPolicy::Any)).await.expect("a client");
     let reading = tokio::spawn(async move { allowed.version().await });
     while arrivals.load(Ordering::SeqCst) == 0 {
+        assert!(!reading.is_finished(), "nobody arrived");
         tokio::task::yield_now().await;
     }
     reading.abort();

@@ -140,6 +140,7 @@ async fn a_reader_that_goes_away_closes_its_connection() {
     let client = connect(&safe, &dialer(&network).with_resolver(names)).await.expect("a client");
     let reading = tokio::spawn(async move { client.version().await });
     while network.seen().is_empty() {
+        assert!(!reading.is_finished(), "the request never arrived");
         tokio::task::yield_now().await;
     }
     let start = Instant::now();

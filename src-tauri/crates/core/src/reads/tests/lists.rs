@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{failure, list, node};
-use crate::connect::scripted::{Network, Seen, Step, client_of, json, reply};
+use crate::connect::scripted::{Seen, Step, client_of, json, reply};
 use crate::connect::{ClusterClient, ReadError, Resource, ResourcePath, Stage};
 use crate::reads::list::{ItemError, ListLimits, Listed, list_fold};
 use crate::reads::splitter::SplitLimits;
@@ -271,17 +271,14 @@ async fn a_list_that_nobody_waits_for_any_more_asks_for_no_further_page() {
     })
     .await;
     let reading = tokio::spawn(async move { read(&client).await });
-    wait_for_request(&network).await;
+    while network.seen().is_empty() {
+        assert!(!reading.is_finished(), "the request never arrived");
+        tokio::task::yield_now().await;
+    }
     reading.abort();
     tokio::time::advance(Duration::from_secs(30)).await;
     tokio::task::yield_now().await;
     assert_eq!(network.seen().len(), 1);
-}
-
-async fn wait_for_request(network: &Network) {
-    while network.seen().is_empty() {
-        tokio::task::yield_now().await;
-    }
 }
 
 #[tokio::test]
