@@ -119,7 +119,7 @@ impl DemoOrg {
             format!("https://{}", socket.local_addr().map_err(DemoError::io)?)
         };
         let namespace = plan.bound.first().copied();
-        let text = kubeconfig::write(plan.name, &url, &ca, &credential, namespace);
+        let text = kubeconfig::write(plan.name, &url, &ca, &credential, namespace, canary);
         self.kubeconfigs.insert(id(org, plan.name), text);
         Ok(url)
     }

@@ -13,13 +13,15 @@ pub enum Credential {
     Certificate(ClientIdentity),
 }
 
-/// Writes a kubeconfig of one context.
+/// Writes a kubeconfig of one context. The note is put into an extension of the cluster, where tools such as minikube
+/// keep theirs: text of a kubeconfig that is no credential and must not leave it either.
 pub fn write(
     name: &str,
     server: &str,
     ca_pem: &str,
     credential: &Credential,
     namespace: Option<&str>,
+    note: &str,
 ) -> String {
     let user = match credential {
         Credential::Token(token) => format!("    token: {token}\n"),
@@ -33,7 +35,8 @@ pub fn write(
     let ca = STANDARD.encode(ca_pem);
     format!(
         "apiVersion: v1\nkind: Config\nclusters:\n- name: {name}\n  cluster:\n    server: {server}\n    \
-         certificate-authority-data: {ca}\nusers:\n- name: {name}-muster\n  user:\n{user}contexts:\n- name: {name}\n  \
+         certificate-authority-data: {ca}\n    extensions:\n    - name: muster.demo/note\n      extension:\n        \
+         note: {note}\nusers:\n- name: {name}-muster\n  user:\n{user}contexts:\n- name: {name}\n  \
          context:\n    cluster: {name}\n    user: {name}-muster\n{namespace}current-context: {name}\n"
     )
 }

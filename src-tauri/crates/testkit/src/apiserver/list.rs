@@ -100,10 +100,22 @@ pub fn page<'a>(
         None => 0,
     };
     let end = asked.limit.map_or(objects.len(), |limit| (start + limit).min(objects.len()));
+    let items = objects[start..end].iter().map(|object| object.to_string());
+    Ok(envelope(kind, revision, end, objects.len() - end, items))
+}
+
+/// A list object around items that are JSON text already. `next` is the place of the first item that is not in it.
+pub fn envelope(
+    kind: Kind,
+    revision: u64,
+    next: usize,
+    remaining: usize,
+    items: impl Iterator<Item = String>,
+) -> String {
     let mut metadata = json!({"resourceVersion": revision.to_string()});
-    if end < objects.len() {
-        metadata["continue"] = URL_SAFE_NO_PAD.encode(format!("{revision}:{end}")).into();
-        metadata["remainingItemCount"] = (objects.len() - end).into();
+    if remaining > 0 {
+        metadata["continue"] = URL_SAFE_NO_PAD.encode(format!("{revision}:{next}")).into();
+        metadata["remainingItemCount"] = remaining.into();
     }
     let api_version = if kind.group.is_empty() {
         kind.version.to_owned()
@@ -114,17 +126,18 @@ pub fn page<'a>(
         "{{\"kind\":\"{}List\",\"apiVersion\":\"{api_version}\",\"metadata\":{metadata},\"items\":[",
         kind.kind
     );
-    for (at, object) in objects[start..end].iter().enumerate() {
+    for (at, item) in items.enumerate() {
         if at > 0 {
             out.push(',');
         }
-        out.push_str(&object.to_string());
+        out.push_str(&item);
     }
     out.push_str("]}\n");
-    Ok(out)
+    out
 }
 
-fn read_token(token: &str, revision: u64) -> Option<usize> {
+/// Where a page starts: the place in a token of this revision.
+pub fn read_token(token: &str, revision: u64) -> Option<usize> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let text = std::str::from_utf8(&bytes).ok()?;
     let (of, start) = text.split_once(':')?;

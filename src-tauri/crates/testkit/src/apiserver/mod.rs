@@ -5,52 +5,39 @@
 
 mod access;
 mod answer;
+mod fault;
 mod list;
+mod pages;
 mod serve;
 mod tls;
 mod world;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 pub use access::{Proof, Rights, User};
+pub use fault::Fault;
 pub use tls::{Authority, ClientIdentity};
 pub use world::{KINDS, Kind, World};
 
 use crate::DemoError;
-
-/// What goes wrong on purpose.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Fault {
-    /// Nothing.
-    #[default]
-    None,
-    /// Connections are taken and never answered.
-    BlackHole,
-    /// Every answer is late by this much.
-    Slow(Duration),
-    /// Every answer has this status.
-    Status(u16),
-    /// A proxy's login page instead of Kubernetes.
-    Html,
-    /// A redirect to here.
-    Redirect(String),
-    /// The body ends early.
-    Truncated,
-    /// 429 with this `Retry-After`.
-    RateLimited(String),
-}
+use crate::scenario::scale::Scale;
+use fault::Faults;
+use pages::Pages;
 
 /// The state that requests see.
 pub(crate) struct State {
     pub world: RwLock<World>,
     pub users: Vec<User>,
     pub version: String,
-    pub fault: Mutex<Fault>,
+    pub faults: Mutex<Faults>,
+    /// Answers so far under [`Fault::Flapping`].
+    pub flaps: std::sync::atomic::AtomicU64,
+    /// Nodes and pods of a cluster of any size, beside the world.
+    pub pages: Option<Pages>,
     /// Changes with the world; a continue token of an older one has expired.
     pub revision: std::sync::atomic::AtomicU64,
 }
@@ -71,8 +58,33 @@ impl ApiServer {
     pub async fn start(
         authority: Authority,
         version: &str,
+        world: World,
+        users: Vec<User>,
+    ) -> Result<Self, DemoError> {
+        Self::serve(authority, version, world, users, None).await
+    }
+
+    /// Starts a server of a large cluster. Its nodes and pods are made when a page is first asked for, and the page's
+    /// bytes are kept, so that a second read costs the server nothing: what a benchmark measures is the client.
+    ///
+    /// # Errors
+    /// Where no port can be bound or no certificate made.
+    pub async fn start_large(
+        authority: Authority,
+        version: &str,
+        scale: Scale,
+        users: Vec<User>,
+    ) -> Result<Self, DemoError> {
+        let pages = Pages::new(scale);
+        Self::serve(authority, version, pages.namespaces(), users, Some(pages)).await
+    }
+
+    async fn serve(
+        authority: Authority,
+        version: &str,
         mut world: World,
         users: Vec<User>,
+        pages: Option<Pages>,
     ) -> Result<Self, DemoError> {
         world.sort();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(DemoError::io)?;
@@ -82,7 +94,9 @@ impl ApiServer {
             world: RwLock::new(world),
             users,
             version: version.to_owned(),
-            fault: Mutex::default(),
+            faults: Mutex::default(),
+            flaps: std::sync::atomic::AtomicU64::new(0),
+            pages,
             revision: std::sync::atomic::AtomicU64::new(1000),
         });
         let task = tokio::spawn(serve::accept(listener, acceptor, Arc::clone(&state)));
@@ -99,9 +113,23 @@ impl ApiServer {
         &self.authority
     }
 
-    /// Switches a fault on or off.
+    /// Switches a fault of every route on or off.
     pub fn set_fault(&self, fault: Fault) {
-        *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+        self.faults().everywhere = fault;
+    }
+
+    /// Switches a fault of the routes below a path on or off, such as `/api/v1/nodes`; it wins over the one of every
+    /// route. [`Fault::BlackHole`] is one of requests here, not of connections.
+    pub fn set_fault_below(&self, path: &str, fault: Fault) {
+        let mut faults = self.faults();
+        faults.below.retain(|(prefix, _)| prefix != path);
+        if fault != Fault::None {
+            faults.below.push((path.to_owned(), fault));
+        }
+    }
+
+    fn faults(&self) -> std::sync::MutexGuard<'_, Faults> {
+        self.state.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the cluster's objects.

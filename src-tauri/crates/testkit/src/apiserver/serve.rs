@@ -17,6 +17,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::access::{Proof, User};
 use super::answer::{self, Answer};
+use super::fault::{self, Body, Cure};
 use super::list::{self, Asked};
 use super::{Fault, State, tls, world};
 
@@ -28,8 +29,7 @@ pub async fn accept(listener: TcpListener, acceptor: TlsAcceptor, state: Arc<Sta
         let Ok((stream, _)) = listener.accept().await else { continue };
         let (acceptor, state) = (acceptor.clone(), Arc::clone(&state));
         connections.spawn(async move {
-            let fault = fault(&state);
-            if fault == Fault::BlackHole {
+            if fault::of(&state, None) == Fault::BlackHole {
                 std::future::pending::<()>().await;
             }
             let Ok(stream) = acceptor.accept(stream).await else { return };
@@ -48,50 +48,29 @@ pub async fn accept(listener: TcpListener, acceptor: TlsAcceptor, state: Arc<Sta
     }
 }
 
-fn fault(state: &State) -> Fault {
-    state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+async fn respond(
+    state: &State,
+    request: Request<Incoming>,
+    certificate: Option<String>,
+) -> http::Response<Body> {
+    let gzip = accepts_gzip(&request);
+    let fault = fault::of(state, Some(request.uri().path()));
+    if let Cure::Answer(instead) = fault::before(&fault, state).await {
+        return instead;
+    }
+    fault::after(&fault, healthy(state, request, certificate, gzip).await).await
 }
 
-async fn respond(state: &State, request: Request<Incoming>, certificate: Option<String>) -> Answer {
-    let gzip = accepts_gzip(&request);
-    match fault(state) {
-        Fault::None => {}
-        Fault::BlackHole => std::future::pending::<()>().await,
-        Fault::Slow(by) => tokio::time::sleep(by).await,
-        Fault::Status(code) => {
-            let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            return answer::status(code, "InternalError", "the server is not well");
-        }
-        Fault::Html => {
-            let page = Bytes::from_static(b"<!doctype html><title>Sign in to the guest network</title>");
-            return answer::raw(StatusCode::OK, "text/html", page);
-        }
-        Fault::Redirect(to) => {
-            let mut answer = answer::raw(StatusCode::FOUND, "text/plain", Bytes::new());
-            if let Ok(to) = http::HeaderValue::from_str(&to) {
-                answer.headers_mut().insert(header::LOCATION, to);
-            }
-            return answer;
-        }
-        Fault::Truncated => {
-            let cut = Bytes::from_static(
-                b"{\"kind\":\"NodeList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[{\"meta",
-            );
-            return answer::raw(StatusCode::OK, "application/json", cut);
-        }
-        Fault::RateLimited(after) => {
-            let mut answer =
-                answer::status(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", "too many requests");
-            if let Ok(after) = http::HeaderValue::from_str(&after) {
-                answer.headers_mut().insert(header::RETRY_AFTER, after);
-            }
-            return answer;
-        }
-    }
+async fn healthy(
+    state: &State,
+    request: Request<Incoming>,
+    certificate: Option<String>,
+    gzip: bool,
+) -> Answer {
     let Some(user) = authenticate(state, &request, certificate.as_deref()) else {
         return answer::status(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
     };
-    compress(route(state, user, request).await, gzip).await
+    compress(route(state, user, request, gzip).await, gzip).await
 }
 
 fn accepts_gzip(request: &Request<Incoming>) -> bool {
@@ -102,20 +81,29 @@ fn accepts_gzip(request: &Request<Incoming>) -> bool {
 /// As the API server does (APIResponseCompression): large bodies only, at the fastest level.
 async fn compress(answer: Answer, wanted: bool) -> Answer {
     const FROM_BYTES: usize = 128 * 1024;
+    if answer.headers().contains_key(header::CONTENT_ENCODING) {
+        return answer;
+    }
     let (mut parts, body) = answer.into_parts();
     let Ok(body) = body.collect().await;
     let body = body.to_bytes();
     if !wanted || body.len() < FROM_BYTES {
         return Answer::from_parts(parts, body.into());
     }
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    match encoder.write_all(&body).and_then(|()| encoder.finish()) {
+    match pack(&body) {
         Ok(packed) => {
             parts.headers.insert(header::CONTENT_ENCODING, http::HeaderValue::from_static("gzip"));
             Answer::from_parts(parts, Bytes::from(packed).into())
         }
         Err(_) => Answer::from_parts(parts, body.into()),
     }
+}
+
+/// Gzip at the API server's level.
+pub(super) fn pack(body: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(body)?;
+    encoder.finish()
 }
 
 fn authenticate<'a>(
@@ -131,7 +119,7 @@ fn authenticate<'a>(
     })
 }
 
-async fn route(state: &State, user: &User, request: Request<Incoming>) -> Answer {
+async fn route(state: &State, user: &User, request: Request<Incoming>, gzip: bool) -> Answer {
     let path = request.uri().path().to_owned();
     let query = request.uri().query().unwrap_or_default().to_owned();
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
@@ -162,13 +150,13 @@ async fn route(state: &State, user: &User, request: Request<Incoming>) -> Answer
     match rest {
         [] => resources(group, version),
         ["namespaces", namespace, plural] => {
-            read(state, user, (group, version, plural), Some(namespace), None, &query)
+            read(state, user, (group, version, plural), Some(namespace), None, &query, gzip)
         }
         ["namespaces", namespace, plural, name] => {
-            read(state, user, (group, version, plural), Some(namespace), Some(name), &query)
+            read(state, user, (group, version, plural), Some(namespace), Some(name), &query, gzip)
         }
-        [plural] => read(state, user, (group, version, plural), None, None, &query),
-        [plural, name] => read(state, user, (group, version, plural), None, Some(name), &query),
+        [plural] => read(state, user, (group, version, plural), None, None, &query, gzip),
+        [plural, name] => read(state, user, (group, version, plural), None, Some(name), &query, gzip),
         _ => answer::no_such_path(),
     }
 }
@@ -180,6 +168,7 @@ fn read(
     namespace: Option<&str>,
     name: Option<&str>,
     query: &str,
+    gzip: bool,
 ) -> Answer {
     let verb = if name.is_some() { "get" } else { "list" };
     // A namespace itself is read with the rights inside it.
@@ -188,8 +177,15 @@ fn read(
         return answer::forbidden(&user.name, verb, plural, group, namespace);
     }
     let Some(kind) = world::find(group, version, plural) else { return answer::no_such_path() };
-    let world = state.world.read().unwrap_or_else(PoisonError::into_inner);
     let asked = Asked::read(query);
+    let revision = state.revision.load(Ordering::SeqCst);
+    if let Some(pages) = &state.pages
+        && name.is_none()
+        && let Some(page) = pages.page(kind, namespace, &asked, revision, gzip)
+    {
+        return page.unwrap_or_else(|list::Expired| expired());
+    }
+    let world = state.world.read().unwrap_or_else(PoisonError::into_inner);
     let objects = world.list(kind).iter().filter(|object| list::matches(object, namespace, &asked));
     if let Some(name) = name {
         return match objects.into_iter().find(|object| world::text(object, "name") == name) {
@@ -199,14 +195,15 @@ fn read(
             }
         };
     }
-    match list::page(kind, objects, &asked, state.revision.load(Ordering::SeqCst)) {
+    match list::page(kind, objects, &asked, revision) {
         Ok(page) => answer::raw(StatusCode::OK, "application/json", page.into()),
-        Err(list::Expired) => answer::status(
-            StatusCode::GONE,
-            "Expired",
-            "The provided continue parameter is too old to display a consistent list result.",
-        ),
+        Err(list::Expired) => expired(),
     }
+}
+
+fn expired() -> Answer {
+    let text = "The provided continue parameter is too old to display a consistent list result.";
+    answer::status(StatusCode::GONE, "Expired", text)
 }
 
 fn version_answer(version: &str) -> Answer {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::nodes::{Card, NodePlan};
 use super::pods::{Doing, PodPlan};
-use super::{ago, uid};
+use super::{ago, uid, workloads};
 use crate::apiserver::World;
 
 /// One cluster.
@@ -260,7 +260,13 @@ pub fn plan(cluster: &ClusterPlan, now: Timestamp, seed: u64) -> World {
     let id = format!("{}/{}", cluster.org.unwrap_or("nobody"), cluster.name);
     let mut world = World::default();
     world.add("nodes", cluster.nodes.iter().map(|node| node.object(&id, now, seed)));
-    world.add("pods", cluster.pods.iter().flat_map(|pods| pods.objects(&id, now, seed)));
+    for plan in cluster.pods {
+        let pods = plan.objects(&id, now, seed);
+        world.add("events", pods.iter().filter_map(|pod| workloads::event(plan, pod, now, seed)));
+        world.add("pods", pods);
+        let (plural, _) = workloads::api_of(plan.owner);
+        world.add(plural, [workloads::controller(plan, &id, now, seed)]);
+    }
     let mut namespaces: Vec<&str> = cluster.pods.iter().map(|pods| pods.namespace).collect();
     namespaces.extend(["default", "kube-system"]);
     namespaces.sort_unstable();

@@ -5,6 +5,8 @@
 mod fleet;
 mod nodes;
 mod pods;
+pub mod scale;
+mod workloads;
 
 pub use fleet::{ClusterPlan, FLEET, plan};
 pub use nodes::{Card, NodePlan};

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{ago, spread, uid};
+use super::{ago, spread, uid, workloads};
 
 /// How a pod is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl PodPlan {
                 "resourceVersion": (200_000 + id % 90_000).to_string(),
                 "creationTimestamp": ago(now, age),
                 "labels": {"app.kubernetes.io/name": self.name},
-                "ownerReferences": [{"apiVersion": "apps/v1", "kind": owner_kind, "name": owner_name,
+                "ownerReferences": [{"apiVersion": workloads::api_of(self.owner).1, "kind": owner_kind, "name": owner_name,
                     "uid": uid(&owner_name, seed), "controller": true, "blockOwnerDeletion": true}],
             },
             "spec": {
