@@ -68,27 +68,19 @@ pub(super) fn of(state: &State, path: Option<&str>) -> Fault {
     below.map_or(&faults.everywhere, |(_, fault)| fault).clone()
 }
 
-/// What becomes of a request.
-pub(super) enum Cure {
-    /// It is answered with this.
-    Answer(Response<Body>),
-    /// It goes on.
-    GoOn,
-}
-
-/// Before anything is read.
-pub(super) async fn before(fault: &Fault, state: &State) -> Cure {
+/// Before anything is read: the answer that the fault gives instead, or `None` where the request goes on.
+pub(super) async fn before(fault: &Fault, state: &State) -> Option<Response<Body>> {
     let instead = match fault {
         Fault::BlackHole => std::future::pending().await,
         Fault::Slow(by) => {
             tokio::time::sleep(*by).await;
-            return Cure::GoOn;
+            return None;
         }
         Fault::Status(code) => {
             let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             answer::status(code, "InternalError", "the server is not well")
         }
-        Fault::Flapping if state.flaps.fetch_add(1, Ordering::SeqCst) % 2 == 0 => {
+        Fault::Flapping if state.flaps.fetch_add(1, Ordering::SeqCst).is_multiple_of(2) => {
             answer::status(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", "the server is not well")
         }
         Fault::Html => {
@@ -107,11 +99,11 @@ pub(super) async fn before(fault: &Fault, state: &State) -> Cure {
                 answer::status(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", "too many requests");
             with(answer, header::RETRY_AFTER, after)
         }
-        Fault::Oversized(bytes) => return Cure::Answer(endless(*bytes)),
+        Fault::Oversized(bytes) => return Some(endless(*bytes)),
         Fault::GzipBomb(bytes) => bomb(*bytes),
-        Fault::None | Fault::Flapping | Fault::CutShort | Fault::Dripping { .. } => return Cure::GoOn,
+        Fault::None | Fault::Flapping | Fault::CutShort | Fault::Dripping { .. } => return None,
     };
-    Cure::Answer(whole(instead))
+    Some(whole(instead))
 }
 
 /// What is done to the true answer on its way out.
@@ -127,8 +119,8 @@ pub(super) async fn after(fault: &Fault, answer: Answer) -> Response<Body> {
     // The task ends when the body is dropped: nobody receives.
     tokio::spawn(async move {
         if let Fault::Dripping { bytes, pause } = fault {
-            for drop in body.chunks(bytes.max(1)) {
-                if sender.send(Ok(Bytes::copy_from_slice(drop))).await.is_err() {
+            for piece in body.chunks(bytes.max(1)) {
+                if sender.send(Ok(Bytes::copy_from_slice(piece))).await.is_err() {
                     return;
                 }
                 tokio::time::sleep(pause).await;

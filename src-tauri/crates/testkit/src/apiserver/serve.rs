@@ -17,7 +17,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::access::{Proof, User};
 use super::answer::{self, Answer};
-use super::fault::{self, Body, Cure};
+use super::fault::{self, Body};
 use super::list::{self, Asked};
 use super::{Fault, State, tls, world};
 
@@ -55,7 +55,7 @@ async fn respond(
 ) -> http::Response<Body> {
     let gzip = accepts_gzip(&request);
     let fault = fault::of(state, Some(request.uri().path()));
-    if let Cure::Answer(instead) = fault::before(&fault, state).await {
+    if let Some(instead) = fault::before(&fault, state).await {
         return instead;
     }
     fault::after(&fault, healthy(state, request, certificate, gzip).await).await

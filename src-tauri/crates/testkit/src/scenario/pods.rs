@@ -234,7 +234,7 @@ fn letters(mut from: u64, count: usize) -> String {
     for _ in 0..count {
         let at = usize::try_from(from % ALPHABET.len() as u64).unwrap_or(0);
         out.push(char::from(ALPHABET[at]));
-        from = from / ALPHABET.len() as u64 ^ from.rotate_left(17);
+        from = (from / ALPHABET.len() as u64) ^ from.rotate_left(17);
     }
     out
 }

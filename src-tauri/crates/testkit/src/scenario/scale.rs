@@ -65,7 +65,7 @@ impl Scale {
     pub fn pod(&self, at: usize) -> Value {
         let each = self.pods.div_ceil(self.namespaces.max(1)).max(1);
         let mut plan = PodPlan::running("team", "Deployment", "server", "team/server:v41", &["node"]);
-        if at % 5 == 0 {
+        if at.is_multiple_of(5) {
             plan = plan.asking("nvidia.com/gpu", 1);
         }
         let name = format!("server-{at:07}");
