@@ -22,6 +22,16 @@ class Driver:
         self.session = f"/session/{answer['sessionId']}"
 
     def _call(self, method, path, body=None, timeout=60):
+        # tauri-driver keeps connections to the native driver, which closes idle ones without a word; a request that
+        # meets such a connection was not carried out and is sent again.
+        for attempt in range(3):
+            try:
+                return self._send(method, path, body, timeout)
+            except ConnectionError:
+                if attempt == 2:
+                    raise
+
+    def _send(self, method, path, body, timeout):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data, method=method)
         request.add_header("Content-Type", "application/json")
