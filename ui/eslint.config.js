@@ -26,6 +26,8 @@ export default ts.config(
       eqeqeq: 'error',
       'no-console': ['error', { allow: ['error'] }],
       '@typescript-eslint/consistent-type-imports': 'error',
+      // A snippet's first argument may be there for the others' sake.
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       // TypeScript knows the globals better.
       'no-undef': 'off',
       'svelte/no-at-html-tags': 'error',

@@ -131,6 +131,14 @@ function everyState(): StoryCluster[] {
     { ...old, row: { ...old.row, state: 'stale', observedAt: ago(840), error: unreachable('basalt') } },
     {
       ...half,
+      nodes: (half.nodes ?? []).map((node) => ({
+        ...node,
+        holders: [],
+        pools: node.pools.map((pool) => ({
+          ...pool,
+          units: { ...pool.units, requested: null, free: null, usableFree: null },
+        })),
+      })),
       row: {
         ...half.row,
         state: 'partial',
