@@ -11,6 +11,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rustls::client::{ClientConfig, WebPkiServerVerifier};
 use rustls::crypto::aws_lc_rs;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::time_provider::TimeProvider;
 use rustls::{AlertDescription, CertificateError, Error as TlsError, RootCertStore};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
@@ -51,9 +52,14 @@ pub fn settings(
         .dangerous()
         .with_custom_certificate_verifier(verifier);
     let mut settings = match identity {
-        Some(Identity { chain, key }) => builder
-            .with_client_auth_cert(chain, key)
-            .map_err(|_| unusable("its client key cannot be used with its client certificate"))?,
+        // Not `with_client_auth_cert`: that parses the certificate, and refuses X.509 v1 (which MicroK8s issues) though
+        // the server alone judges it. That key and certificate belong together, the kubeconfig gate has checked.
+        Some(Identity { chain, key }) => {
+            let key = aws_lc_rs::sign::any_supported_type(&key)
+                .map_err(|_| unusable("its client key is of a kind that TLS cannot sign with"))?;
+            let identity = SingleCertAndKey::from(CertifiedKey::new(chain, key));
+            builder.with_client_cert_resolver(Arc::new(identity))
+        }
         None => builder.with_no_client_auth(),
     };
     // Said openly, since some gateways speak HTTP/2 to whoever says nothing.

@@ -4,5 +4,6 @@ mod addresses;
 mod answers;
 mod certificates;
 mod environment;
+mod kubeconfigs;
 mod proxies;
 mod stalls;
