@@ -382,6 +382,50 @@ fn the_gate_refuses_as_authority_exactly_what_tls_cannot_trust() {
     }
 }
 
+#[test]
+fn an_authority_that_tls_cannot_read_does_not_spoil_the_others() {
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let good = params.self_signed(&KeyPair::generate().expect("a key")).expect("a root").pem();
+    let broken = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+    let cut = |pem: &str| {
+        let cluster =
+            json!({"server": "https://a.example", "certificate-authority-data": STANDARD.encode(pem)});
+        judged(&file(cluster, json!({"token": "abc"})), Private).cut("x", now())
+    };
+    let kept = cut(&format!("{broken}{good}")).expect("one authority is enough");
+    assert_eq!(*kept.text(), *cut(&good).expect("it is good").text(), "only what can be used is sealed");
+    assert_eq!(cut(broken).expect_err("nothing remains").0[0].code(), "bad_pem");
+}
+
+#[test]
+fn every_kind_of_client_key_is_paired_with_its_certificate() {
+    use rcgen::{CertificateParams, KeyPair};
+    let codes_of = |certificate: &str, key: &str| {
+        let user = json!({"client-certificate-data": STANDARD.encode(certificate), "client-key-data": STANDARD.encode(key)});
+        codes(&judged(&file(json!({"server": "https://a.example"}), user), Private).contexts()[0])
+    };
+    let other = KeyPair::generate().expect("a key").serialize_pem();
+    for algorithm in [
+        &rcgen::PKCS_ECDSA_P256_SHA256,
+        &rcgen::PKCS_ECDSA_P384_SHA384,
+        &rcgen::PKCS_ECDSA_P521_SHA512,
+        &rcgen::PKCS_ED25519,
+        &rcgen::PKCS_RSA_SHA256,
+    ] {
+        let key = KeyPair::generate_for(algorithm).expect("a key");
+        let certificate = CertificateParams::default().self_signed(&key).expect("a certificate").pem();
+        let pem = key.serialize_pem();
+        assert_eq!(codes_of(&certificate, &pem), [""; 0], "{algorithm:?}");
+        assert_eq!(codes_of(&certificate, &format!("{certificate}{pem}")), [""; 0], "a bundle of both");
+        assert_eq!(codes_of(&certificate, &pem.replace('\n', "\r\n")), [""; 0], "line ends of Windows");
+        assert_eq!(codes_of(&certificate, &other), ["key_mismatch"], "{algorithm:?}");
+        assert_eq!(codes_of(&certificate, &key.public_key_pem()), ["bad_pem"], "a public key is none");
+        assert_eq!(codes_of(&pem, &pem), ["bad_pem"], "a key is no certificate");
+    }
+}
+
 fn tls_trusts(authority: &rcgen::Certificate, served: &[&rcgen::Certificate]) -> bool {
     use rustls::client::danger::ServerCertVerifier as _;
     let mut roots = rustls::RootCertStore::empty();

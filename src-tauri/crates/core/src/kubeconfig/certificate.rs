@@ -4,6 +4,7 @@
 //! work when the cluster is dialled.
 
 use jiff::Timestamp;
+use rustls::RootCertStore;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_parser::prelude::{FromDer, X509Certificate, X509Version};
@@ -21,7 +22,7 @@ pub struct Certificate {
     /// Whether TLS can take it for the authority that signed a server's certificate.
     pub is_authority: bool,
     pub is_v1: bool,
-    /// The SubjectPublicKeyInfo, in DER.
+    /// The public key itself, without what names its algorithm: that has more than one spelling (RFC 3279 section 2.3.1).
     pub public_key: Vec<u8>,
 }
 
@@ -31,17 +32,33 @@ pub struct Certificates {
     pub base64: Zeroizing<String>,
 }
 
-/// Reads `certificate-authority-data` or `client-certificate-data`.
-pub fn certificates(field: &'static str, value: &str) -> Result<Certificates, Refusal> {
-    let not_pem = || Refusal::BadPem { field, wanted: "a certificate" };
-    let pem = material::decode(field, value)?;
-    let ders = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>().map_err(|_| not_pem())?;
-    if ders.is_empty() {
-        return Err(not_pem());
+/// Reads `certificate-authority-data`. What TLS cannot read at all is left out, as kubectl leaves it out, unless nothing
+/// remains.
+pub fn authorities(value: &str) -> Result<Certificates, Refusal> {
+    const FIELD: &str = "certificate-authority-data";
+    let ders = pem_certificates(FIELD, value)?;
+    let usable = |der: &&CertificateDer<'static>| RootCertStore::empty().add((*der).clone()).is_ok();
+    let ders: Vec<_> = ders.iter().filter(usable).collect();
+    let all: Vec<_> = ders.iter().filter_map(|der| certificate(der)).collect();
+    if all.is_empty() {
+        return Err(Refusal::BadPem { field: FIELD, wanted: "a certificate that TLS can read" });
     }
-    let all = ders.iter().map(|der| certificate(der)).collect::<Option<Vec<_>>>().ok_or_else(not_pem)?;
-    let base64 = material::encode("CERTIFICATE", ders.iter().map(AsRef::as_ref));
-    Ok(Certificates { all, base64 })
+    Ok(Certificates { all, base64: material::encode("CERTIFICATE", ders.iter().map(|der| der.as_ref())) })
+}
+
+/// Reads `client-certificate-data`: the client's certificate, and after it whatever leads up to its authority.
+pub fn client_chain(value: &str) -> Result<Certificates, Refusal> {
+    const FIELD: &str = "client-certificate-data";
+    let ders = pem_certificates(FIELD, value)?;
+    let all = ders.iter().map(|der| certificate(der)).collect::<Option<Vec<_>>>();
+    let all = all.ok_or(Refusal::BadPem { field: FIELD, wanted: "a certificate" })?;
+    Ok(Certificates { all, base64: material::encode("CERTIFICATE", ders.iter().map(AsRef::as_ref)) })
+}
+
+fn pem_certificates(field: &'static str, value: &str) -> Result<Vec<CertificateDer<'static>>, Refusal> {
+    let pem = material::decode(field, value)?;
+    let ders = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+    ders.ok().filter(|ders| !ders.is_empty()).ok_or(Refusal::BadPem { field, wanted: "a certificate" })
 }
 
 fn certificate(der: &[u8]) -> Option<Certificate> {
@@ -56,7 +73,7 @@ fn certificate(der: &[u8]) -> Option<Certificate> {
         not_after: instant(validity.not_after.timestamp()),
         is_authority: parsed.is_ca() || signed_itself,
         is_v1: parsed.version() == X509Version::V1,
-        public_key: parsed.public_key().raw.to_vec(),
+        public_key: parsed.public_key().subject_public_key.data.to_vec(),
     })
 }
 

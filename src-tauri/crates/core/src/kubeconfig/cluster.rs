@@ -59,9 +59,8 @@ pub fn judge(entry: &Lenient<ClusterEntry>, policy: EndpointPolicy, now: Timesta
     {
         findings.refuse(Refusal::FilePath { field: "certificate-authority" });
     }
-    const CA: &str = "certificate-authority-data";
-    let data = findings.text(CA, &entry.certificate_authority_data);
-    let authorities = data.and_then(|data| findings.take(certificate::certificates(CA, data)));
+    let data = findings.text("certificate-authority-data", &entry.certificate_authority_data);
+    let authorities = data.and_then(|data| findings.take(certificate::authorities(data)));
     verdict.authority = authorities.as_ref().and_then(|read| judge_authorities(&read.all, now, findings));
     let name = findings.text("tls-server-name", &entry.tls_server_name);
     let tls_server_name = findings.take(server::tls_server_name(name)).flatten();

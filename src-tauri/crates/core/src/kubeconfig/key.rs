@@ -5,6 +5,7 @@
 
 use rustls_pki_types::PrivateKeyDer;
 use rustls_pki_types::pem::PemObject;
+use x509_parser::prelude::{FromDer, SubjectPublicKeyInfo};
 use zeroize::Zeroizing;
 
 use super::certificate::Certificate;
@@ -44,8 +45,10 @@ impl Key {
     pub fn belongs_to(&self, certificate: &Certificate) -> Result<(), Refusal> {
         let signing = rustls::crypto::aws_lc_rs::sign::any_supported_type(&self.der)
             .map_err(|_| Refusal::BadPem { field: FIELD, wanted: "a private key that TLS can use" })?;
-        match signing.public_key() {
-            Some(public) if public.as_ref() == certificate.public_key => Ok(()),
+        let public = signing.public_key();
+        let public = public.as_ref().and_then(|spki| SubjectPublicKeyInfo::from_der(spki).ok());
+        match public {
+            Some((_, spki)) if spki.subject_public_key.data == certificate.public_key => Ok(()),
             _ => Err(Refusal::KeyMismatch),
         }
     }

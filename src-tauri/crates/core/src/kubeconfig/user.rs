@@ -139,10 +139,9 @@ impl Bench {
     }
 
     fn pair(&mut self, user: &UserEntry) -> Option<Pair> {
-        const CERTIFICATE: &str = "client-certificate-data";
         let findings = &mut self.verdict.findings;
-        let data = findings.text(CERTIFICATE, &user.client_certificate_data);
-        let certificates = data.and_then(|data| findings.take(certificate::certificates(CERTIFICATE, data)));
+        let data = findings.text("client-certificate-data", &user.client_certificate_data);
+        let certificates = data.and_then(|data| findings.take(certificate::client_chain(data)));
         let data = findings.text("client-key-data", &user.client_key_data);
         let key = data.and_then(|data| findings.take(key::key(data)));
         let (leaf, base64) = match certificates {
