@@ -282,6 +282,81 @@ fn a_context_is_cut_by_its_key_never_by_how_another_one_prints() {
 }
 
 #[test]
+fn two_contexts_of_one_name_are_both_refused() {
+    let mut document: Value = serde_json::from_slice(&several(Some("a"))).expect("it is JSON");
+    document["contexts"][1]["name"] = json!("a");
+    let file = document.to_string();
+    for context in judged(file.as_bytes(), Private).contexts() {
+        assert_eq!(codes(context), ["duplicate_name"]);
+    }
+    let refused = SafeKubeconfig::admit(file.as_bytes(), Private, now()).expect_err("which one is not clear");
+    assert_eq!(refused.0[0].code(), "duplicate_name");
+}
+
+#[test]
+fn names_are_shown_so_that_they_cannot_steer_what_shows_them() {
+    let mut document: Value = serde_json::from_slice(&several(None)).expect("it is JSON");
+    document["contexts"][0]["name"] = json!("prod\u{1b}[2J\u{202e}");
+    document["contexts"][0]["context"]["cluster"] = json!("gone\u{1b}[2J");
+    let inspection = judged(document.to_string().as_bytes(), Private);
+    let context = &inspection.contexts()[0];
+    assert_eq!(context.name, "prod\\u{1b}[2J\\u{202e}");
+    let steers = |text: &str| text.contains(['\u{1b}', '\u{202e}']);
+    let said: Vec<_> = context.refusals.iter().map(ToString::to_string).collect();
+    assert!(said[0].contains("gone") && !said.iter().any(|text| steers(text)), "{said:?}");
+}
+
+#[test]
+fn more_contexts_than_any_fleet_has_are_not_judged() {
+    let document = |count: usize| json!({"kind": "Config", "contexts": vec![json!({}); count]}).to_string();
+    let refused = inspect(document(10_001).as_bytes(), Private, now()).map(|_| ()).expect_err("too many");
+    assert_eq!(refused.code(), "too_many_contexts");
+    assert!(inspect(document(2).as_bytes(), Private, now()).is_ok());
+}
+
+/// Each context would otherwise cost a reading of half a mebibyte of certificates.
+#[test]
+fn an_entry_that_many_contexts_name_is_judged_once() {
+    let mut params = rcgen::CertificateParams::default();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let root = params.self_signed(&rcgen::KeyPair::generate().expect("a key")).expect("a root").pem();
+    let bundle = STANDARD.encode(root.repeat(300_000 / root.len()));
+    let contexts: Vec<_> = (0..5_000)
+        .map(|n| json!({"name": n.to_string(), "context": {"cluster": "c", "user": "u"}}))
+        .collect();
+    let document = json!({
+        "clusters": [{"name": "c", "cluster": {"server": "https://a.example", "certificate-authority-data": bundle}}],
+        "users": [{"name": "u", "user": {"token": "abc"}}],
+        "contexts": contexts,
+    });
+    let inspection = judged(document.to_string().as_bytes(), Private);
+    assert_eq!(inspection.contexts().len(), 5_000);
+    assert!(inspection.contexts().iter().all(|context| context.refusals.is_empty()));
+}
+
+#[test]
+fn an_authority_that_has_not_begun_is_refused_unless_another_is_in_force() {
+    let root = |from: i32, until: i32| {
+        let mut params = rcgen::CertificateParams::default();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        params.not_before = rcgen::date_time_ymd(from, 1, 1);
+        params.not_after = rcgen::date_time_ymd(until, 1, 1);
+        params.self_signed(&rcgen::KeyPair::generate().expect("a key")).expect("a root").pem()
+    };
+    let codes_of = |bundle: &str| {
+        let cluster =
+            json!({"server": "https://a.example", "certificate-authority-data": STANDARD.encode(bundle)});
+        let inspection = judged(&file(cluster, json!({"token": "abc"})), Private);
+        (codes(&inspection.contexts()[0]), warnings(&inspection.contexts()[0]))
+    };
+    assert_eq!(codes_of(&root(2030, 2040)), (vec!["ca_not_yet_valid"], vec![]));
+    assert_eq!(codes_of(&root(2010, 2020)), (vec!["ca_expired"], vec![]));
+    assert_eq!(codes_of(&[root(2030, 2040), root(2010, 2020), root(2020, 2028)].concat()), (vec![], vec![]));
+    // It ends on 2027-01-01, a month from now in these tests.
+    assert_eq!(codes_of(&root(2020, 2027)).0, [""; 0]);
+}
+
+#[test]
 fn different_clusters_are_never_given_the_same_name() {
     let names = |contexts: &[(&str, &str)]| {
         let clusters: Vec<_> = contexts
