@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use muster_core::connect::{AccessQuestion, DraVersion, Resource, Verb};
 use muster_core::endpoint::EndpointPolicy;
 use muster_core::fleet::observe;
-use muster_core::kubeconfig::{self, Context, Inspection, MAX_FILE_BYTES, Refusal};
+use muster_core::kubeconfig::{self, Context, Inspection, MAX_FILE_BYTES, Refusal, Refusals};
 use muster_core::registry::{ClusterName, Namespace, NamespaceBound, RegisterStep as Step, Registration};
 use zeroize::Zeroizing;
 
@@ -237,11 +237,10 @@ impl App {
         let judged = staged.verdict.as_ref().map_err(|refusal| {
             AppError::new(refusal.code(), ErrorKind::Refused, refusal.to_string(), refusal.way_out())
         })?;
-        let suggested = || {
-            let found = judged.contexts.iter().find(|c| c.key == context || c.name == context);
-            found.map(|context| context.suggested_name.clone()).unwrap_or_default()
-        };
-        let name = name.map_or_else(suggested, str::to_owned);
+        // What the window sends back is what it showed.
+        let context = judged.contexts.iter().find(|shown| shown.name == context);
+        let context = context.ok_or_else(|| Refusals(vec![Refusal::NoContext]))?;
+        let name = name.unwrap_or(&context.suggested_name).to_owned();
         let bound = match scope {
             ScopeView::WholeCluster => NamespaceBound::WholeCluster,
             ScopeView::Namespaces { names } => NamespaceBound::only(names)?,
@@ -251,7 +250,7 @@ impl App {
             let message = "This file has done its work, and its contents were wiped.";
             AppError::new("wiped", ErrorKind::Absent, message, "Drop it again to register it once more.")
         })?;
-        let kubeconfig = inspection.cut(context, self.environment.clock.now())?;
+        let kubeconfig = inspection.cut(&context.key, self.environment.clock.now())?;
         Ok(Registration { name: ClusterName::parse(&name)?, kubeconfig, provider, bound, default })
     }
 
@@ -359,7 +358,7 @@ fn view(staged: &Staged, registered: &[String]) -> StagedFile {
                 expires_at: context.expires.map(|at| at.to_string()),
                 provider: context.provider.map(str::to_owned),
                 registered_as: registered.iter().find(|name| **name == context.suggested_name).cloned(),
-                refusals: context.refusals.iter().map(|r| refusal_view(r, Some(&context.name))).collect(),
+                refusals: context.refusals.iter().map(|r| refusal_view(r, Some(&context.key))).collect(),
                 warnings: context
                     .warnings
                     .iter()

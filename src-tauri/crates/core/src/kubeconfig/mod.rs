@@ -131,7 +131,7 @@ pub struct Authority {
 /// One context with its verdict. Everything here may be shown.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// Its name, printable.
+    /// Its name, printable; contexts of different keys have different ones.
     pub name: String,
     /// Its name, verbatim, to cut by.
     pub key: String,
@@ -177,6 +177,7 @@ impl std::fmt::Debug for Inspection {
 pub fn inspect(file: &[u8], policy: EndpointPolicy, now: Timestamp) -> Result<Inspection, Refusal> {
     let document = document::parse(&encoding::decode(file)?)?;
     let mut contexts = judge::Bench::new(&document, policy, now).all();
+    name::tell_apart(&mut contexts);
     name::set_apart(&mut contexts);
     Ok(Inspection { document, policy, contexts })
 }
@@ -192,7 +193,7 @@ impl Inspection {
     /// # Errors
     /// Everything that speaks against the context.
     pub fn cut(&self, key: &str, now: Timestamp) -> Result<SafeKubeconfig, Refusals> {
-        // Never by the printed name: two keys may print alike, and the person chose one of them.
+        // Never by the shown name: the key of one context may read like the shown name of another.
         match self.contexts.iter().position(|context| context.key == key) {
             Some(at) => judge::Bench::new(&self.document, self.policy, now).cut(at),
             None => Err(Refusals(vec![Refusal::NoContext])),

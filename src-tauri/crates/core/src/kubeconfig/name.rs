@@ -79,6 +79,20 @@ fn slug(name: &str) -> String {
     out.trim_end_matches('-').to_owned()
 }
 
+/// Tells contexts apart that print alike though their names differ in what cannot be seen.
+pub fn tell_apart(contexts: &mut [Context]) {
+    let mut keys: HashMap<String, String> = HashMap::new();
+    let mut last: HashMap<String, usize> = HashMap::new();
+    for context in contexts {
+        let printed = context.name.clone();
+        while keys.get(&context.name).is_some_and(|key| *key != context.key) {
+            let next = last.entry(printed.clone()).and_modify(|n| *n += 1).or_insert(2);
+            context.name = format!("{printed} ({next})");
+        }
+        keys.insert(context.name.clone(), context.key.clone());
+    }
+}
+
 /// Sets the suggestions of different clusters apart: kubeadm, GKE and others give many clusters the same name, and a
 /// name that is registered already would have its credential replaced by another cluster's.
 pub fn set_apart(contexts: &mut [Context]) {
