@@ -137,10 +137,11 @@ async fn a_connection_that_breaks_in_a_page_restarts_the_list_once() {
         "the rows of the broken page are not there twice"
     );
 
-    let (client, _) =
+    let (client, network) =
         client_of(move |seen| if seen.line.contains("t2") { cut(seen) } else { three_pages(seen) }).await;
     let error = read(&client).await.expect_err("never whole");
     assert_eq!(error.code(), "connection_broken", "four good rows and a broken page are no list");
+    assert_eq!(network.seen().len(), 6, "two passes of three requests, and no more");
 }
 
 #[tokio::test]
