@@ -72,12 +72,17 @@ const configuration = {
   },
 };
 
+// The provider's own notices go to standard error: nobody reads standard output after the first line, and a write into a
+// closed pipe would end this program.
+console.info = console.error;
+console.log = console.error;
+
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, configuration);
   server.on('request', provider.callback());
-  console.log(JSON.stringify({ issuer }));
+  process.stdout.write(`${JSON.stringify({ issuer })}\n`);
 });
 process.stdin.resume();
 process.stdin.on('end', () => process.exit(0));
