@@ -25,7 +25,7 @@ def button(label):
 
 
 def heading(text):
-    return f"//*[self::h1 or self::h2][contains(normalize-space(.), '{text}')]"
+    return f"//h1[contains(normalize-space(.), '{text}')]"
 
 
 def link(text):
@@ -180,14 +180,14 @@ def checks_and_registers(driver, desktop, folder):
 
 def sees_its_gpus(driver, desktop, folder):
     driver.click(link("Open newcomer"))
-    driver.wait_for(heading("newcomer"))
+    driver.wait(lambda: driver.find_all(heading("newcomer")), 20, "the cluster's own screen")
     driver.wait_for(row("L40S"), within=30)
     picture(driver, desktop, "7-cluster")
 
 
 def opens_a_namespace(driver, desktop, folder):
-    driver.click(link("Namespaces"))
-    driver.click(row("inference"))
+    driver.click(link("Pods"))
+    driver.click("//*[@role='grid' and @aria-label='Namespaces']//*[@role='row'][contains(., 'inference')]")
     driver.wait_for(row("Running"), within=30)
     picture(driver, desktop, "8-namespace")
 
