@@ -99,8 +99,8 @@ async fn twenty_desktops_register_and_deregister_at_once_and_nothing_is_lost_or_
     let list = desks[0].list(&tenant).await.unwrap();
     assert_eq!(list.len(), 20, "every row survived");
     assert_eq!(list.iter().filter(|record| record.default).count(), 1, "and one is the default");
-    for number in 0..20 {
-        desks[number].reach(&tenant, &format!("cluster-{}", 19 - number)).await.unwrap();
+    for (number, desk) in desks.iter().enumerate() {
+        desk.reach(&tenant, &format!("cluster-{}", 19 - number)).await.unwrap();
     }
 
     let deregistering: Vec<_> = desks

@@ -16,7 +16,7 @@ async fn a_registered_cluster_is_sealed_indexed_and_listed() {
     assert_eq!(record.provider, "byo", "the provider of a registration that names none");
     assert_eq!(record.counts, Some(Counts { nodes: 3, nvidia_gpu: 16, amd_gpu: 8 }));
     assert_eq!(record.registered, "2027-01-15T08:00:00Z");
-    assert_eq!(desk.registry.list(&desk.tenant).await.unwrap(), [record.clone()]);
+    assert_eq!(desk.registry.list(&desk.tenant).await.unwrap(), std::slice::from_ref(&record));
     assert_eq!(desk.registry.get(&desk.tenant, " prod ").await.unwrap(), record);
     let sealed = String::from_utf8(store.newest(&desk.credential_ref("prod")).unwrap()).unwrap();
     assert!(sealed.contains("t-one"), "the credential is the kubeconfig text");

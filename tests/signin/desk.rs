@@ -91,8 +91,7 @@ impl Desk {
                     | SignInState::SignedOut { reason: Some(_) }
             )
         };
-        let found = state.wait_for(settled).await.expect("the state is kept").clone();
-        found
+        state.wait_for(settled).await.expect("the state is kept").clone()
     }
 
     /// Signs in as somebody in one org would.

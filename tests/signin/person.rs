@@ -8,6 +8,9 @@ use muster_core::signin::Browser;
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use url::Url;
 
+/// What a form sends: names and values.
+type Fields = Vec<(String, String)>;
+
 /// Somebody in front of a browser. An empty name is somebody who cancels.
 #[derive(Clone)]
 pub struct Person {
@@ -66,7 +69,7 @@ impl Person {
     }
 
     /// What the person does on a page: where to, with which fields; a link has none.
-    fn fill(&self, html: &str) -> Option<(String, Option<Vec<(String, String)>>)> {
+    fn fill(&self, html: &str) -> Option<(String, Option<Fields>)> {
         let links = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
         if let (true, Some(abort)) =
             (self.name.is_empty(), links.into_iter().find(|link| link.ends_with("/abort")))

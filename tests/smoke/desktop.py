@@ -95,6 +95,8 @@ class Desktop:
         self.xdotool("mouseup", "1")
         assert source.stdout.readline().strip() == "ended", "the drag did not come to its end"
         source.terminate()
+        # A pointer left hovering would keep the tip of whatever it is over on every picture.
+        self.xdotool("mousemove", str(tx + 2), str(ty + th - 2))
 
     def geometry(self, window):
         values = dict(

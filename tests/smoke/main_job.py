@@ -128,6 +128,8 @@ def wait_for_port(url):
 
 
 def picture(driver, desktop, name):
+    # What the page holds is on the screen two frames later.
+    driver.run_async("const done = arguments[arguments.length - 1]; requestAnimationFrame(() => requestAnimationFrame(done))")
     desktop.picture(ARTIFACTS / f"{name}.png")
 
 

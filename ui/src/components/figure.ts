@@ -14,12 +14,18 @@ export interface Figure {
   tone?: 'wait';
 }
 
-/** The figures of accelerator units. */
+/**
+ * The figures of accelerators. Held, usable and the rest count schedulable units; where cards are cut or shared, that is
+ * another number than the cards, and it is shown beside them so that nobody adds the two.
+ */
 export function unitFigures(units: UnitCounts, waiting: number | null, why: string): Figure[] {
-  const { cards, requested, free, usableFree } = units;
+  const { cards, allocatable, requested, free, usableFree } = units;
   const blocked = free === null || usableFree === null ? null : free - usableFree;
   return [
     { id: 'cards', title: 'cards', value: cards, why },
+    ...(allocatable !== null && allocatable !== cards
+      ? [{ id: 'units', title: 'schedulable units', value: allocatable, why }]
+      : []),
     { id: 'held', title: 'held', value: requested, why, mark: 'held' },
     { id: 'usable', title: 'usable now', value: usableFree, why, mark: 'usable' },
     { id: 'blocked', title: 'free, not usable', value: blocked, why, mark: 'blocked' },

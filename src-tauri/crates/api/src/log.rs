@@ -25,9 +25,7 @@ mod tests {
     #[test]
     fn libraries_that_print_bodies_stay_silent_whatever_is_asked_for() {
         let filter = log_filter("trace,hyper=trace,kube_client=trace");
-        let last = |target: &str| {
-            filter.split(',').filter(|part| part.starts_with(target)).next_back().map(str::to_owned)
-        };
+        let last = |target: &str| filter.split(',').rfind(|part| part.starts_with(target)).map(str::to_owned);
         assert_eq!(last("hyper="), Some("hyper=off".into()), "the last directive of a target counts");
         assert_eq!(last("kube_client="), Some("kube_client=off".into()));
     }

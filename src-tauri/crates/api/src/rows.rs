@@ -168,9 +168,7 @@ pub fn units_of(inventory: &ClusterInventory) -> UnitCounts {
 pub fn models<'a>(pools: impl Iterator<Item = &'a Pool>) -> Vec<ModelCount> {
     let mut by_key: BTreeMap<(String, String), (ModelCount, Sums)> = BTreeMap::new();
     for pool in pools {
-        let model =
-            pool.model_short.map(str::to_owned).or_else(|| pool.model.as_ref().map(ToString::to_string));
-        let model = model.unwrap_or_else(|| pool.resource.to_string());
+        let model = model_name(pool).unwrap_or_else(|| pool.resource.to_string());
         let key = (model.clone(), pool.resource.to_string());
         let (_, sums) = by_key.entry(key).or_insert_with(|| {
             let row = ModelCount {

@@ -309,7 +309,7 @@ impl App {
                 if !app.signed_in().is_ok_and(|current| Arc::ptr_eq(&current, &signed_in)) {
                     return;
                 }
-                app.announce(AppEvent::Fleet(crate::rows::fleet(&signed_in.fleet)));
+                app.announce(AppEvent::Fleet(Box::new(crate::rows::fleet(&signed_in.fleet))));
             }
         });
     }

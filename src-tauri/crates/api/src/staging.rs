@@ -322,21 +322,25 @@ fn read_and_judge(path: &Path, policy: EndpointPolicy, now: jiff::Timestamp) -> 
     let name =
         path.file_name().map(|name| kubeconfig::printable(&name.to_string_lossy())).unwrap_or_default();
     let mut bytes = Zeroizing::new(Vec::new());
-    let read = || -> std::io::Result<u64> {
-        let metadata = std::fs::metadata(path)?;
-        // A pipe or a device would be read for ever.
-        if !metadata.is_file() {
-            return Err(std::io::Error::other("it is not a file"));
-        }
-        // One byte over the limit is enough to know that it is too large, and is all that is read of it.
-        let limit = MAX_FILE_BYTES as u64 + 1;
-        std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-        Ok(metadata.len())
-    };
-    let (mut bytes_read, mut read) = (0, read);
-    let outcome = read().map(|size| bytes_read = size).map_err(|error| error.to_string());
-    drop(read);
-    (name, bytes_read, outcome.map(|()| kubeconfig::inspect(&bytes, policy, now)))
+    let mut size = 0;
+    let outcome =
+        read_file(path, &mut bytes).map(|of_file| size = of_file).map_err(|error| error.to_string());
+    (name, size, outcome.map(|()| kubeconfig::inspect(&bytes, policy, now)))
+}
+
+/// Reads a file as far as it may matter, and returns its size in bytes.
+fn read_file(path: &Path, into: &mut Zeroizing<Vec<u8>>) -> std::io::Result<u64> {
+    let metadata = std::fs::metadata(path)?;
+    // A pipe or a device would be read for ever.
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("it is not a file"));
+    }
+    // One byte over the limit is enough to know that it is too large, and is all that is read of it. Room for all of it
+    // is made at once: a buffer that grows leaves copies behind that nobody wipes.
+    let limit = MAX_FILE_BYTES as u64 + 1;
+    into.reserve_exact(MAX_FILE_BYTES + 64);
+    std::fs::File::open(path)?.take(limit).read_to_end(into)?;
+    Ok(metadata.len())
 }
 
 fn view(staged: &Staged, registered: &[String]) -> StagedFile {

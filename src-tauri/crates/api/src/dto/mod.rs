@@ -19,7 +19,7 @@ pub enum AppEvent {
     /// The session changed.
     Session(session::SessionView),
     /// Something on the fleet screen changed (at most 10 a second).
-    Fleet(fleet::FleetView),
+    Fleet(Box<fleet::FleetView>),
     /// The staged files changed (a drop, a choice, a discard).
     Staged(Vec<staging::StagedFile>),
     /// A registration went on.

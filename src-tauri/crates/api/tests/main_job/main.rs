@@ -38,7 +38,12 @@ async fn the_fleet_shows_every_cluster_with_the_state_of_its_own() {
 
     let meridian = row(&fleet, "meridian");
     assert_eq!(meridian.units.cards, Some(32), "slices of a card are not cards");
-    assert!(meridian.models.iter().any(|model| model.kind == "mig"));
+    let cut: Vec<&str> =
+        meridian.models.iter().filter(|m| m.kind == "mig").map(|m| m.model.as_str()).collect();
+    assert!(
+        !cut.is_empty() && cut.iter().all(|model| model.contains("g.")),
+        "a slice names its profile: {cut:?}"
+    );
 
     assert_eq!(row(&fleet, "basalt").models.first().map(|model| model.vendor.as_str()), Some("amd"));
     assert_eq!(row(&fleet, "plaza").units.cards, Some(0), "a cluster that was read and has none has none");

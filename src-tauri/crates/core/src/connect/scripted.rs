@@ -24,9 +24,8 @@ use crate::kubeconfig::SafeKubeconfig;
 
 /// A credential that must turn up nowhere but in the `authorization` header.
 pub const CANARY: &str = "canary-7f3a91-token";
-/// The name that scripted servers have, and the address that their network gives it.
+/// The name that scripted servers have.
 pub const HOST: &str = "kube.example";
-pub const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7));
 
 fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()

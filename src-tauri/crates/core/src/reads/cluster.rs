@@ -53,6 +53,11 @@ pub struct InventoryReading {
 
 /// Reads what the inventory is computed from, all parts at once.
 pub async fn read_inventory_input(bound: &Bound, clock: &dyn Clock) -> InventoryReading {
+    // Boxed: the state of so many lists is over 20 KiB, and every caller up to the task would carry it.
+    Box::pin(read_all(bound, clock)).await
+}
+
+async fn read_all(bound: &Bound, clock: &dyn Clock) -> InventoryReading {
     let (client, scope, observed_at) = (bound.client(), whole_scope(bound), clock.now());
     let nodes = async {
         if bound.whole_cluster().is_err() {

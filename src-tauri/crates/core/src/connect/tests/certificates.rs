@@ -145,7 +145,7 @@ async fn what_does_not_speak_tls_is_said_to_be_so() {
 fn inner_key(pkcs8: &[u8]) -> &[u8] {
     fn element(der: &[u8]) -> (&[u8], &[u8]) {
         let (len, start) = match der[1] {
-            short @ 0..0x80 => (usize::from(short), 2),
+            short @ 0..=0x7f => (usize::from(short), 2),
             0x81 => (usize::from(der[2]), 3),
             _ => (usize::from(der[2]) << 8 | usize::from(der[3]), 4),
         };

@@ -140,7 +140,7 @@ fn tree() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 24, 5, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::hash_map("[a-z\"\\\\]{0,5}", inner, 0..5).prop_map(|map| Value::from_iter(map)),
+            prop::collection::hash_map("[a-z\"\\\\]{0,5}", inner, 0..5).prop_map(Value::from_iter),
         ]
     })
 }
@@ -153,7 +153,7 @@ prop_compose! {
         items_first in any::<bool>(),
         token in prop::option::of("[A-Za-z0-9=]{1,9}"),
     ) -> (Vec<Value>, Option<String>, String) {
-        let mut fields = vec![
+        let mut fields = [
             ("kind", json!("PodList")),
             ("extra", extra),
             ("metadata", json!({"resourceVersion": "9", "continue": token})),

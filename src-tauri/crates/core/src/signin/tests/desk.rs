@@ -186,8 +186,7 @@ pub fn is_settled(state: &SignInState) -> bool {
 
 pub async fn until(sign_in: &SignIn, wanted: impl Fn(&SignInState) -> bool) -> SignInState {
     let mut state = sign_in.state();
-    let found = state.wait_for(wanted).await.expect("the state is kept").clone();
-    found
+    state.wait_for(wanted).await.expect("the state is kept").clone()
 }
 
 /// What a browser does with a callback; the answer's text.
