@@ -38,7 +38,10 @@ fn a_command_without_a_permission_entry_is_refused() {
         .invoke_handler(tauri::generate_handler![ungranted, app_info])
         .build(tauri::generate_context!())
         .expect("the app builds");
+    // A window makes the folder of its web view; the person's own is left alone.
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let webview = tauri::WebviewWindowBuilder::new(&app, "main", tauri::WebviewUrl::default())
+        .data_directory(folder.clone())
         .build()
         .expect("a window");
     assert_eq!(ask(&webview, "app_info"), Ok("granted".into()));
@@ -46,6 +49,7 @@ fn a_command_without_a_permission_entry_is_refused() {
     assert!(refused.contains("not allowed"), "{refused}");
 
     let other = tauri::WebviewWindowBuilder::new(&app, "other", tauri::WebviewUrl::default())
+        .data_directory(folder)
         .build()
         .expect("a window");
     assert!(ask(&other, "app_info").is_err(), "another window holds no permission at all");
