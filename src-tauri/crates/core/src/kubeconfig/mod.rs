@@ -14,6 +14,7 @@ mod cluster;
 mod cut;
 mod document;
 mod encoding;
+mod field;
 mod findings;
 mod judge;
 mod key;
