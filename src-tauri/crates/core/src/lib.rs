@@ -26,6 +26,7 @@ pub mod registry;
 pub mod secrets;
 pub mod signin;
 pub mod tenant;
+pub mod usage;
 pub mod views;
 
 /// What Muster calls itself to servers: `muster/<version> (<os>/<arch>)`.

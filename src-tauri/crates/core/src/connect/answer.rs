@@ -23,10 +23,11 @@ const SKEW_WORTH_SAYING: SignedDuration = SignedDuration::from_mins(2);
 /// An error body longer than this is no `Status`.
 const ERROR_BODY_LIMIT: u64 = 64 * 1024;
 
-/// Lets a good answer pass, and turns every other one into its error.
+/// Lets a good answer pass, and turns every other one into its error. Good is JSON; where `wants_text`, plain text.
 pub async fn checked(
     shared: &Shared,
     path: &str,
+    wants_text: bool,
     response: Response<Incoming>,
 ) -> Result<Response<Incoming>, ReadError> {
     let status = response.status();
@@ -37,7 +38,8 @@ pub async fn checked(
         return Err(ReadError::Redirected { server, to });
     }
     let is_json = is_json(response.headers());
-    if status.is_success() && is_json {
+    let is_wanted = if wants_text { content_type.starts_with("text/plain") } else { is_json };
+    if status.is_success() && is_wanted {
         return Ok(response);
     }
     // API servers answer some errors in plain text (an unknown path, too many requests); a page in HTML is somebody

@@ -39,6 +39,8 @@ const POOL_IDLE: Duration = Duration::from_secs(45);
 
 /// Plain JSON.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// The text of exporters.
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain;version=0.0.4");
 /// Lists go without `managedFields` where the server can leave them out (KEP-5958); others pass over the first choice.
 const LEAN_JSON: HeaderValue =
     HeaderValue::from_static("application/json;drop=metadata.managedFields, application/json");
@@ -192,6 +194,31 @@ impl ClusterClient {
         self.object(response).await
     }
 
+    /// One JSON answer of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub(crate) async fn get_json_within<T: DeserializeOwned>(
+        &self,
+        path: &ResourcePath,
+        limit: u64,
+    ) -> Result<T, ReadError> {
+        let response = self.send(Method::GET, path.as_str(), JSON, None).await?;
+        let body = Body::new(&self.shared, response, limit)?.collect().await?;
+        serde_json::from_slice(&body).map_err(|error| decode(&self.shared.server, &body, &error))
+    }
+
+    /// The metrics that a pod serves, as text of at most `limit` bytes. Bytes that are no UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub(crate) async fn get_text(&self, path: &ResourcePath, limit: u64) -> Result<String, ReadError> {
+        let response = self.send(Method::GET, path.as_str(), TEXT, None).await?;
+        let body = Body::new(&self.shared, response, limit)?.collect().await?;
+        Ok(String::from_utf8(body)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
     /// One object, as the bytes of its JSON.
     ///
     /// # Errors
@@ -237,6 +264,7 @@ impl ClusterClient {
         body: Option<Bytes>,
     ) -> Result<Response<Incoming>, ReadError> {
         let again = method == Method::GET;
+        let wants_text = accept == TEXT;
         let request = || self.request(&method, path, accept.clone(), body.clone());
         let response = match self.exchange(request()?).await {
             Err(ReadError::Broken { .. }) if again => self.exchange(request()?).await?,
@@ -244,7 +272,7 @@ impl ClusterClient {
         };
         let skew = answer::skew(response.headers(), self.shared.clock.now());
         self.shared.skew.store(skew.map_or(i64::MIN, |skew| skew.as_secs()), Ordering::Relaxed);
-        answer::checked(&self.shared, path.split('?').next().unwrap_or_default(), response).await
+        answer::checked(&self.shared, path.split('?').next().unwrap_or_default(), wants_text, response).await
     }
 
     fn request(

@@ -37,6 +37,7 @@ pub use access::{AccessAnswer, AccessQuestion, Verb};
 pub use budgets::Budgets;
 pub use client::{ClusterClient, ServerVersion};
 pub use error::{ConnectError, Stage};
+pub(crate) use path::PodPath;
 pub use path::{DraVersion, Resource, ResourcePath};
 pub use read_error::ReadError;
 pub use resolve::{Resolve, SystemResolver};

@@ -150,7 +150,7 @@ pub(crate) async fn page_fold<Rows>(
     fold: &mut impl FnMut(&mut Rows, &[u8]) -> Result<(), ItemError>,
 ) -> Result<Option<String>, ReadError> {
     let too_large = |what, limit| ReadError::TooLarge { server: client.server().to_owned(), what, limit };
-    let query = query(limits.page_items, after);
+    let query = query(limits.page_items, path.selector(), after);
     let mut body = patiently(|| client.open_list(path, &query, limits.page_bytes)).await?;
     let mut splitter = ListSplitter::new(path.expected_kind(), limits.split);
     let Listed { rows, meta } = list;
@@ -181,13 +181,14 @@ pub(crate) async fn page_fold<Rows>(
     Ok(head.next)
 }
 
-fn query(page_items: u32, after: Option<&str>) -> String {
+fn query(page_items: u32, selector: Option<&str>, after: Option<&str>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("limit", &page_items.to_string());
     if let Some(token) = after {
         query.append_pair("continue", token);
     }
-    query.finish()
+    let query = query.finish();
+    selector.map_or_else(|| query.clone(), |selector| format!("{query}&{selector}"))
 }
 
 /// Opens a page, waiting where the server asks to.

@@ -57,6 +57,12 @@ pub(crate) fn is_dns_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
+/// RFC 1123 subdomain in lower case, the rule of Kubernetes for the names of pods and most other objects: labels joined
+/// by dots, at most 253 characters.
+pub(crate) fn is_dns_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_dns_label)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
