@@ -57,6 +57,75 @@ file: string,
 error: AppError, };
 
 /**
+ * One card or MIG instance as it was measured. `null` is what was not measured.
+ */
+export type CardUseRow = { 
+/**
+ * Node.
+ */
+node: string | null, 
+/**
+ * UUID, serial number or index.
+ */
+id: string, 
+/**
+ * Index on the node.
+ */
+index: string | null, 
+/**
+ * Model as the exporter writes it.
+ */
+model: string | null, 
+/**
+ * MIG profile or partition.
+ */
+instance: string | null, 
+/**
+ * Pods on it, at most sixteen.
+ */
+holders: Array<UseHolderView>, 
+/**
+ * Whether a pod holds it.
+ */
+held: boolean | null, 
+/**
+ * Held, and doing nothing.
+ */
+idle: boolean | null, 
+/**
+ * Share of time in use, percent.
+ */
+busy: number | null, 
+/**
+ * The highest share over the source's memory, percent.
+ */
+peak: number | null, 
+/**
+ * Memory in use.
+ */
+memoryUsedMib: number | null, 
+/**
+ * All of the memory.
+ */
+memoryTotalMib: number | null, 
+/**
+ * Power drawn.
+ */
+powerWatts: number | null, 
+/**
+ * Temperature.
+ */
+temperatureCelsius: number | null, 
+/**
+ * Code of the last XID error; 0 is none.
+ */
+xid: number | null, 
+/**
+ * The exporter's own verdict.
+ */
+healthy: boolean | null, };
+
+/**
  * Chooses one of the orgs that the verified token carries.
  */
 export type ChooseOrgRequest = { 
@@ -329,6 +398,97 @@ units: number,
  * When the pod was created.
  */
 since: string | null, };
+
+/**
+ * Live use of one cluster.
+ */
+export type LiveUse = { 
+/**
+ * The cluster.
+ */
+cluster: string, 
+/**
+ * The source.
+ */
+source: UseSourceRow, 
+/**
+ * When the reading began.
+ */
+observedAt: string, 
+/**
+ * Minutes that peaks look back; `null` where the source knows this moment only.
+ */
+peakMinutes: number | null, 
+/**
+ * Nodes whose exporter was read; `null` where one answer covers all nodes.
+ */
+nodesRead: number | null, 
+/**
+ * Nodes that have an exporter.
+ */
+nodesTotal: number | null, 
+/**
+ * Nodes that were not read.
+ */
+unread: Array<UnreadNode>, 
+/**
+ * Sums.
+ */
+totals: LiveUseTotals, 
+/**
+ * The cards, by node and card.
+ */
+cards: Array<CardUseRow>, };
+
+/**
+ * Asks for the live use of one cluster.
+ */
+export type LiveUseRequest = { 
+/**
+ * The cluster.
+ */
+cluster: string, 
+/**
+ * One of the sources that `live_use_sources` named.
+ */
+source: string, };
+
+/**
+ * Sums over the cards.
+ */
+export type LiveUseTotals = { 
+/**
+ * Cards and instances with a row.
+ */
+cards: number, 
+/**
+ * Of them, with a load that was measured.
+ */
+measured: number, 
+/**
+ * Mean of the measured loads, percent; `null` where none was.
+ */
+meanBusy: number | null, 
+/**
+ * Held by a pod.
+ */
+held: number, 
+/**
+ * Held and idle.
+ */
+idle: number, 
+/**
+ * Whether they are idle cannot be known.
+ */
+idleUnknown: number, 
+/**
+ * Cards whose last XID is an error, or that the exporter calls unhealthy.
+ */
+faulty: number, 
+/**
+ * Power drawn by the cards that say; `null` where none does.
+ */
+powerWatts: number | null, };
 
 /**
  * One accelerator model or resource in a sum.
@@ -977,6 +1137,58 @@ name: string,
  */
 state: ReadingState, };
 
+/**
+ * A node whose exporter was not read.
+ */
+export type UnreadNode = { 
+/**
+ * Node, or the exporter's pod where it is on none.
+ */
+node: string, 
+/**
+ * Why.
+ */
+error: AppError, };
+
+/**
+ * A pod on a card.
+ */
+export type UseHolderView = { 
+/**
+ * Namespace; empty where the source does not say.
+ */
+namespace: string, 
+/**
+ * Pod.
+ */
+pod: string, };
+
+/**
+ * A service that measures accelerators.
+ */
+export type UseSourceRow = { 
+/**
+ * `namespace/service:port`; what [`LiveUseRequest::source`] takes.
+ */
+id: string, 
+/**
+ * `prometheus`, `dcgm-exporter` or `amd-exporter`.
+ */
+kind: string, };
+
+/**
+ * The sources of a cluster.
+ */
+export type UseSources = { 
+/**
+ * The cluster.
+ */
+cluster: string, 
+/**
+ * Prometheus first. Empty: the cluster has none that Muster knows.
+ */
+sources: Array<UseSourceRow>, };
+
 /** Every command the backend knows, by name. */
 export interface Commands {
   app_info: { request: null; response: AppInfo };
@@ -1004,4 +1216,6 @@ export interface Commands {
   cluster_get: { request: ClusterRequest; response: ClusterView };
   namespaces_list: { request: ClusterRequest; response: NamespaceList };
   pods_list: { request: PodsRequest; response: PodList };
+  live_use_sources: { request: ClusterRequest; response: UseSources };
+  live_use_get: { request: LiveUseRequest; response: LiveUse };
 }

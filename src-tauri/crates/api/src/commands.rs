@@ -37,6 +37,8 @@ macro_rules! for_each_command {
             cluster_get($crate::dto::fleet::ClusterRequest) -> $crate::dto::cluster::ClusterView;
             namespaces_list($crate::dto::fleet::ClusterRequest) -> $crate::dto::namespace::NamespaceList;
             pods_list($crate::dto::namespace::PodsRequest) -> $crate::dto::namespace::PodList;
+            live_use_sources($crate::dto::fleet::ClusterRequest) -> $crate::dto::usage::UseSources;
+            live_use_get($crate::dto::usage::LiveUseRequest) -> $crate::dto::usage::LiveUse;
         }
     };
 }

@@ -21,6 +21,7 @@ mod registry;
 mod rows;
 mod session;
 mod staging;
+mod usage;
 mod views;
 
 pub use app::{App, Environment};

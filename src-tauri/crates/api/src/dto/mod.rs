@@ -8,6 +8,7 @@ pub mod fleet;
 pub mod namespace;
 pub mod session;
 pub mod staging;
+pub mod usage;
 
 use serde::Serialize;
 use ts_rs::TS;

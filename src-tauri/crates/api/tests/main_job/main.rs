@@ -3,6 +3,7 @@
 
 mod canary;
 mod desk;
+mod live_use;
 
 use desk::{Desk, row};
 use muster_api::ErrorKind;

@@ -8,6 +8,7 @@ mod answer;
 mod fault;
 mod list;
 mod pages;
+mod proxied;
 mod serve;
 mod tls;
 mod world;
@@ -20,6 +21,7 @@ use tokio::task::JoinHandle;
 
 pub use access::{Proof, Rights, User};
 pub use fault::Fault;
+pub use proxied::{Page, Series};
 pub use tls::{Authority, ClientIdentity};
 pub use world::{KINDS, Kind, World};
 

@@ -19,7 +19,7 @@ use super::access::{Proof, User};
 use super::answer::{self, Answer};
 use super::fault::{self, Body};
 use super::list::{self, Asked};
-use super::{Fault, State, tls, world};
+use super::{Fault, State, proxied, tls, world};
 
 /// Takes connections until dropped.
 pub async fn accept(listener: TcpListener, acceptor: TlsAcceptor, state: Arc<State>) {
@@ -149,6 +149,19 @@ async fn route(state: &State, user: &User, request: Request<Incoming>, gzip: boo
     }
     match rest {
         [] => resources(group, version),
+        ["namespaces", namespace, plural @ ("services" | "pods"), _, "proxy", ..] if group.is_empty() => {
+            if !user.may_read(&format!("{plural}/proxy"), Some(namespace)) {
+                return answer::forbidden(
+                    &user.name,
+                    "get",
+                    &format!("{plural}/proxy"),
+                    group,
+                    Some(namespace),
+                );
+            }
+            let world = state.world.read().unwrap_or_else(PoisonError::into_inner);
+            proxied::answer(world.pages.get(&path), &query)
+        }
         ["namespaces", namespace, plural] => {
             read(state, user, (group, version, plural), Some(namespace), None, &query, gzip)
         }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::Page;
+
 /// A kind that the server serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind {
@@ -61,6 +63,8 @@ pub struct World {
     objects: BTreeMap<(&'static str, &'static str), Vec<Value>>,
     /// Groups that this cluster does not serve (404), as an older release would not.
     pub without: Vec<&'static str>,
+    /// What services and pods serve through the proxy, by path.
+    pub pages: BTreeMap<String, Page>,
 }
 
 impl World {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::measured::{self, Measured};
 use super::nodes::{Card, NodePlan};
 use super::pods::{Doing, PodPlan};
 use super::{ago, uid, workloads};
@@ -27,6 +28,8 @@ pub struct ClusterPlan {
     pub default: bool,
     /// Whether its credential is a client certificate (P-521) rather than a token.
     pub by_certificate: bool,
+    /// What measures its accelerators.
+    pub measured: Measured,
     nodes: &'static [NodePlan],
     pods: &'static [PodPlan],
 }
@@ -229,6 +232,7 @@ const fn cluster(
         bound: &[],
         default: false,
         by_certificate: false,
+        measured: Measured::No,
         nodes,
         pods,
     }
@@ -236,13 +240,19 @@ const fn cluster(
 
 /// Every cluster of the demo.
 pub const FLEET: [ClusterPlan; 8] = [
-    ClusterPlan { default: true, ..cluster("lattice", Some("orchard"), "eks", LATTICE_NODES, LATTICE_PODS) },
+    ClusterPlan {
+        default: true,
+        measured: Measured::DcgmAndPrometheus,
+        ..cluster("lattice", Some("orchard"), "eks", LATTICE_NODES, LATTICE_PODS)
+    },
     ClusterPlan {
         by_certificate: true,
+        measured: Measured::Prometheus,
         ..cluster("meridian", Some("orchard"), "eks", MERIDIAN_NODES, MERIDIAN_PODS)
     },
     ClusterPlan {
         version: "v1.33.6",
+        measured: Measured::Amd,
         ..cluster("basalt", Some("orchard"), "oke", BASALT_NODES, BASALT_PODS)
     },
     ClusterPlan { version: "v1.32.10", ..cluster("plaza", Some("orchard"), "byo", PLAZA_NODES, PLAZA_PODS) },
@@ -267,8 +277,15 @@ pub fn plan(cluster: &ClusterPlan, now: Timestamp, seed: u64) -> World {
         let (plural, _) = workloads::api_of(plan.owner);
         world.add(plural, [workloads::controller(plan, &id, now, seed)]);
     }
+    measured::add(&mut world, cluster, &id, now, seed);
     let mut namespaces: Vec<&str> = cluster.pods.iter().map(|pods| pods.namespace).collect();
     namespaces.extend(["default", "kube-system"]);
+    match cluster.measured {
+        Measured::No => {}
+        Measured::Prometheus => namespaces.push("monitoring"),
+        Measured::DcgmAndPrometheus => namespaces.extend(["monitoring", "gpu-operator"]),
+        Measured::Amd => namespaces.push("kube-amd-gpu"),
+    }
     namespaces.sort_unstable();
     namespaces.dedup();
     world.add("namespaces", namespaces.into_iter().map(|name| namespace(&id, name, now, seed)));
@@ -290,6 +307,11 @@ fn namespace(cluster: &str, name: &str, now: Timestamp, seed: u64) -> Value {
 }
 
 impl ClusterPlan {
+    /// Its nodes.
+    pub fn nodes(&self) -> &'static [NodePlan] {
+        self.nodes
+    }
+
     /// Nodes, and the allocatable sums of `nvidia.com/gpu` and `amd.com/gpu`, as the index row holds them.
     pub fn counts(&self) -> (usize, u64, u64) {
         let sum = |wanted: &str| {

@@ -3,12 +3,14 @@
 //! Invariant: the same seed and start time make the same objects. Deliberately absent: servers.
 
 mod fleet;
+mod measured;
 mod nodes;
 mod pods;
 pub mod scale;
 mod workloads;
 
 pub use fleet::{ClusterPlan, FLEET, plan};
+pub use measured::Measured;
 pub use nodes::{Card, NodePlan};
 pub use pods::PodPlan;
 
