@@ -4,7 +4,9 @@ export const SIZES = {
   large: { width: 1600, height: 1000 },
 };
 
-export const BASE = 'http://127.0.0.1:4173';
+/** Two people on one machine draw at the same time with a port of their own each. */
+export const PORT = Number(process.env.MUSTER_STORY_PORT ?? 4173);
+export const BASE = `http://127.0.0.1:${PORT}`;
 
 export const LAUNCH = {
   executablePath: process.env.MUSTER_CHROMIUM ?? '/usr/bin/chromium',

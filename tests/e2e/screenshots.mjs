@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { chromium } from '@playwright/test';
 
-import { BASE, LAUNCH, SIZES } from './browser.mjs';
+import { BASE, LAUNCH, PORT, SIZES } from './browser.mjs';
 import { SHOTS } from './shots.mjs';
 
 const out = fileURLToPath(new URL('../artifacts/screens/', import.meta.url));
@@ -20,8 +20,9 @@ const sizes = Object.entries(SIZES).filter(([name]) => (option('size') ?? name) 
 const shots = SHOTS.filter((shot) => wanted.length === 0 || wanted.some((word) => shot.name.includes(word)));
 
 async function serve() {
-  const server = spawn(process.execPath, ['node_modules/vite/bin/vite.js', 'preview', '--mode', 'story'], { cwd: ui });
-  for (let tries = 0; tries < 100; tries += 1) {
+  const command = ['node_modules/vite/bin/vite.js', 'preview', '--mode', 'story', '--port', String(PORT), '--strictPort'];
+  const server = spawn(process.execPath, command, { cwd: ui });
+  for (let tries = 0; tries < 300; tries += 1) {
     const up = await fetch(BASE).then((answer) => answer.ok).catch(() => false);
     if (up) return server;
     await new Promise((done) => setTimeout(done, 100));

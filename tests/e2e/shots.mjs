@@ -142,4 +142,33 @@ export const SHOTS = [
   { name: 'pods-loading', story: 'fleet-loading', address: '#/clusters/lattice/pods' },
   { name: 'pods-vast', story: 'fleet-vast', address: '#/clusters/vast/pods' },
   { name: 'nowhere', story: 'fleet-full', address: '#/nowhere/at/all' },
+  { name: 'live-use-off', story: 'fleet-full', address: '#/clusters/lattice/use' },
+  {
+    name: 'live-use-sources',
+    story: 'fleet-full',
+    address: '#/clusters/lattice/use',
+    steps: (page) => button(page, 'Look for sources').click(),
+  },
+  {
+    name: 'live-use',
+    story: 'fleet-full',
+    address: '#/clusters/lattice/use',
+    steps: async (page) => {
+      await button(page, 'Look for sources').click();
+      await button(page, 'Read from it').first().click();
+      await page.getByText('mean use').waitFor();
+    },
+  },
+  {
+    name: 'live-use-exporters',
+    story: 'fleet-full',
+    address: '#/clusters/lattice/use?group=idle',
+    steps: async (page) => {
+      // The shot before switched it on.
+      await button(page, 'Switch off').click();
+      await button(page, 'Look for sources').click();
+      await button(page, 'Read from it').last().click();
+      await page.getByText('mean use').waitFor();
+    },
+  },
 ];

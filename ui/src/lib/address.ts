@@ -7,6 +7,7 @@ export type Route =
   | { screen: 'fleet' }
   | { screen: 'register'; staged: { id: string; context: string } | null }
   | { screen: 'cluster'; cluster: string }
+  | { screen: 'use'; cluster: string }
   /** `namespace: null` is every namespace that the registration may address. */
   | { screen: 'namespace'; cluster: string; namespace: string | null }
   | { screen: 'nowhere'; address: string };
@@ -45,6 +46,7 @@ function parsePath(path: string): Route {
   }
   if (head === 'clusters' && first) {
     if (parts.length === 2) return { screen: 'cluster', cluster: first };
+    if (parts.length === 3 && second === 'use') return { screen: 'use', cluster: first };
     if (parts.length === 3 && second === 'pods') {
       return { screen: 'namespace', cluster: first, namespace: null };
     }
@@ -73,6 +75,8 @@ function pathOf(route: Route): string {
       return route.staged ? `/register/${part(route.staged.id)}/${part(route.staged.context)}` : '/register';
     case 'cluster':
       return `/clusters/${part(route.cluster)}`;
+    case 'use':
+      return `/clusters/${part(route.cluster)}/use`;
     case 'namespace':
       return route.namespace === null
         ? `/clusters/${part(route.cluster)}/pods`
@@ -94,6 +98,7 @@ export function parentOf(route: Route): Route | null {
   switch (route.screen) {
     case 'fleet':
       return null;
+    case 'use':
     case 'namespace':
       return { screen: 'cluster', cluster: route.cluster };
     default:

@@ -5,6 +5,7 @@ import type { Backend } from '../backend/backend';
 import type { AppEvent, Note } from '../backend/bindings';
 import { Clock } from './clock.svelte';
 import { Fleet } from './fleet.svelte';
+import { LiveUseChoice } from './live-use.svelte';
 import { Router } from './router.svelte';
 import { Session } from './session.svelte';
 import { Shortcuts } from './shortcuts.svelte';
@@ -16,6 +17,7 @@ export class Muster {
   readonly router = new Router();
   readonly theme = new ThemeChoice();
   readonly shortcuts = new Shortcuts();
+  readonly liveUse = new LiveUseChoice();
   readonly session: Session;
   readonly fleet: Fleet;
   readonly staging: Staging;

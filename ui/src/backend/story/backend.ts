@@ -19,6 +19,7 @@ import { appError, cluster, lattice, type StoryCluster } from './clusters';
 import { sumModels, sumUnits } from './nodes';
 import { DEMO, SCENARIOS, SIGNED_IN, type World } from './scenarios';
 import { boundedPreview, MIXED, preview } from './staged';
+import { liveUse } from './use';
 
 /** Long enough to see that something happens, in milliseconds. */
 const STEP = 220;
@@ -191,6 +192,17 @@ export function storyBackend(name: string): Backend {
         observedAt: ago(2),
       };
     },
+    live_use_sources: ({ cluster: wanted }) => ({
+      cluster: wanted,
+      sources:
+        find(wanted).row.models.length === 0
+          ? []
+          : [
+              { id: 'monitoring/kube-prometheus-stack-prometheus:9090', kind: 'prometheus' },
+              { id: 'gpu-operator/nvidia-dcgm-exporter:9400', kind: 'dcgm-exporter' },
+            ],
+    }),
+    live_use_get: ({ cluster: wanted, source }) => liveUse(wanted, source),
   };
 
   // A way for a test to be the window: a drop and a drag cannot be made from inside a page.

@@ -90,9 +90,12 @@ pub enum Origin<'n> {
     Prometheus,
 }
 
+/// Node, id and instance.
+type Key = (Option<Box<str>>, Box<str>, Option<Box<str>>);
+
 /// Cards by node, id and instance.
 #[derive(Debug, Default)]
-pub struct Cards(BTreeMap<(Option<Box<str>>, Box<str>, Option<Box<str>>), CardUse>);
+pub struct Cards(BTreeMap<Key, CardUse>);
 
 impl Cards {
     /// Adds one sample. Samples of other metrics, and of no card, are passed over.
